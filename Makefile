@@ -24,7 +24,7 @@ $(VENV)/.ready: requirements/dev.txt requirements/bootstrap.txt requirements/ins
 up: setup ## start a local cluster (NAME=growth) and print its KUBECONFIG
 	@$(BIN)/python -m kwok up --name $(NAME)
 
-down: setup ## remove the local cluster (NAME=growth) without a trace
+down: setup ## remove the local cluster (NAME=growth)
 	@$(BIN)/python -m kwok down --name $(NAME)
 
 pictures: setup ## draw docs/pictures anew (the dashboard needs a Prometheus: on PATH, or built)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Subcommand(Protocol):
-    """What a subcommand's module has."""
+    """The interface of a subcommand's module."""
 
     SUMMARY: str
 
@@ -26,7 +26,7 @@ class Subcommand(Protocol):
         """Declare its arguments."""
 
     def run(self, arguments: argparse.Namespace) -> int:
-        """Do it, and give the exit code."""
+        """Run it and return the exit code."""
 
 
 COMMANDS: Final[dict[str, Subcommand]] = {
@@ -39,14 +39,14 @@ COMMANDS: Final[dict[str, Subcommand]] = {
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; what a person can mend is one line and exit code 2."""
+    """Run one command; a user's mistake is one line and exit code 2."""
     parser = argparse.ArgumentParser(prog="python -m kwok", description="A local control plane.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, command in COMMANDS.items():
         command.add_arguments(commands.add_parser(name, help=command.SUMMARY))
     parsed = parser.parse_args(arguments)
-    # SIGTERM must pass through the same clean-up as Ctrl-C, and what a shell starts in the
-    # background begins with SIGINT ignored.
+    # SIGTERM must take the same path as Ctrl-C, and programs that a shell starts in the background
+    # ignore SIGINT at first.
     for each in (signal.SIGTERM, signal.SIGINT):
         signal.signal(each, _interrupt)
     try:
@@ -55,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"kwok: {failure}", file=sys.stderr)
         return 2
     except OSError as failure:
-        # A full disk, a folder that may not be written: the system's own words name it.
+        # A full disk or a read-only folder: the system's own message names it.
         print(f"kwok: {failure}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

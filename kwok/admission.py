@@ -1,8 +1,8 @@
-"""`up --growth`: the cluster's API server asks the webhook process beside it.
+"""`up --growth`: the cluster's API server calls the webhook process next to it.
 
-As in a cluster of one's own, but for two things: there is no Service, so the registration names an
-address of loopback; and no kubelet mounts Secrets for a process beside the cluster, so the
-certificate that `certs` has made is written into the cluster's folder.
+This works as in a real cluster, with two differences: there is no Service, so the webhook
+configuration contains a loopback address; and no kubelet mounts Secrets for the process, so the
+certificate that `certs` has created is written into the cluster's folder.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from kwok.clusters import LocalCluster
 
 _PORT: Final = "growth-webhook"
-# The reconciler's Lease is there, and so are the certificates that its leader looks after.
+# The reconciler's Lease is in this namespace, and so are the certificates that its leader manages.
 _NAMESPACE: Final = "kube-system"
 _PATIENCE: Final = 5.0
 
 
 def registration(cluster: LocalCluster) -> dict[str, Any]:
-    """What has to be applied: the shipped one, with an address of loopback."""
+    """The shipped webhook configuration with a loopback address."""
     shipped = configuration()
     [webhook] = shipped["webhooks"]
     url = {"url": f"https://{cluster.address(_PORT)}{PATH}"}
@@ -44,7 +44,7 @@ def registration(cluster: LocalCluster) -> dict[str, Any]:
 
 
 def certify(cluster: LocalCluster) -> None:
-    """Make the certificates, let the registration trust them, and write the webhook's own."""
+    """Create the certificates, let the configuration trust them, and write the webhook's own."""
     leaf = asyncio.run(_leaf(cluster))
     write_files(_folder(cluster), files_of(leaf))
 
@@ -64,7 +64,7 @@ def _webhooks_leaf(found: CertificatesFound) -> LeafSecret:
 
 
 def webhook_settings(cluster: LocalCluster) -> dict[str, str]:
-    """What the webhook process is told."""
+    """The settings of the webhook process."""
     return {
         "GROWTH_WEBHOOK_ADDRESS": cluster.address(_PORT),
         "GROWTH_WEBHOOK_TLS_FOLDER": str(_folder(cluster)),
@@ -72,7 +72,7 @@ def webhook_settings(cluster: LocalCluster) -> dict[str, str]:
 
 
 def is_served(cluster: LocalCluster) -> bool:
-    """Whether reviews are answered: what is none is refused, and nothing is before it can be."""
+    """Whether the webhook answers: it rejects an invalid review, but only once it can serve."""
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     tls.load_verify_locations(_folder(cluster) / "ca.crt")
     port = cluster.ports[_PORT]

@@ -1,4 +1,4 @@
-"""Programs that are run for what they answer, none of them without a limit."""
+"""Programs that are run for their output, each with a time limit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class NoAnswer(GiveUp):
-    """The limit was reached; the program has been ended."""
+    """The time limit was reached; the program has been ended."""
 
 
 def answer_of(
@@ -23,7 +23,7 @@ def answer_of(
     given: str | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """What a program prints and how it ends, within so many seconds."""
+    """What a program prints and how it ends, within a number of seconds."""
     try:
         return subprocess.run(
             command,

@@ -1,7 +1,8 @@
-"""The few requests that a start needs, with nothing but the standard library.
+"""The few requests that a start needs, with only the standard library.
 
-A client library would take longer to import than the API server takes to answer. The other
-programs' ports are asked here too: each serves its health, under a certificate that it made itself.
+Importing a client library would take longer than the API server takes to answer. The ports of the
+other programs are checked here too: each serves its health with a certificate that it created
+itself.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _TRYING: Final = (OSError, http.client.HTTPException)
 
 @dataclass(frozen=True, slots=True)
 class ApiServerAnswer:
-    """What came back: the status, 0 when nobody answered, and the body if it is JSON."""
+    """An answer: the status, or 0 if there was no answer, and the body if it is JSON."""
 
     status: int
     body: Any = None
@@ -30,9 +31,9 @@ class ApiServerAnswer:
 def ask_api_server(
     cluster: LocalCluster, path: str, *, method: str = "GET", content: object = None
 ) -> ApiServerAnswer:
-    """One request to the API server, as its administrator."""
+    """Send one request to the API server, as its administrator."""
     certificates = cluster.work / "pki"
-    # Unlike the default context, this one doesn't read all authorities of the system first.
+    # Unlike the default context, this one doesn't load all CAs of the system first.
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
         context.load_verify_locations(certificates / "ca.crt")
@@ -42,12 +43,12 @@ def ask_api_server(
         return ApiServerAnswer(0)
 
 
-# Only the scheduler tells being ready, with its caches filled, from being alive.
+# Only the scheduler distinguishes being ready, with its caches filled, from being alive.
 _HEALTH: Final = {"kube-scheduler": "/readyz", "kube-controller-manager": "/healthz"}
 
 
 def component_is_healthy(cluster: LocalCluster, component: str) -> bool:
-    """Whether a component says that it is well."""
+    """Whether a component reports that it is healthy."""
     if component == "kube-apiserver":
         return ask_api_server(cluster, "/readyz").status == 200
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

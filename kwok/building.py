@@ -1,9 +1,9 @@
-"""Programs from their sources: the one way that needs no release, only the Go module proxy.
+"""Build programs from source, which needs only the Go module proxy.
 
-go.mod pins what is built and go.sum proves that it is that. Go itself continues where an
-interrupted build stopped, because it caches every package; only our finished programs are kept.
-The build runs in a folder of its own, so the repository may be read-only, and what a killed builder
-left running is found by that folder and ended before the next one starts.
+go.mod pins the versions and go.sum verifies them. Go continues where an interrupted build stopped,
+because it caches every package; we keep only finished programs. The build runs in its own folder,
+so the repository may be read-only. Processes that a killed build has left are found by that folder
+and ended before the next one starts.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 _VERSIONED_PACKAGES: Final = ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
 _SILENT_FOR: Final = 1200.0
-"""Seconds; linking the largest program takes a minute where nothing else runs."""
+"""Seconds; linking the largest program takes a minute on an idle machine."""
 _NETWORK_WORDS: Final = ("dial tcp", "no such host", "i/o timeout", "connection refused", "TLS ")
 
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """One build: with which Go, of which versions, where."""
+    """One build: with which Go, of which versions, and where."""
 
     go: Go
     wanted: WantedVersions
@@ -46,7 +46,7 @@ class Build:
     progress: Progress
 
     def make(self, programs: Sequence[Program]) -> dict[Program, Path]:
-        """Build the programs; the files are in the workshop, for the caller to keep."""
+        """Build the programs; the files are in the workshop, and the caller keeps them."""
         empty_workshop(self.workshop)
         for name in ("go.mod", "go.sum"):
             shutil.copyfile(GO_MODULE.with_name(name), self.workshop / name)
@@ -56,7 +56,7 @@ class Build:
         return {program: self._result(program) for program in programs}
 
     def _count(self, packages: Sequence[str]) -> int:
-        """How many packages there are; Go fetches the modules on the way."""
+        """The number of packages; Go downloads the modules in this step."""
         fetched = 0
 
         def report(line: str) -> None:
@@ -89,7 +89,7 @@ class Build:
         self._run(["build", *flags, *packages], report)
 
     def _linker_flags(self) -> str:
-        """What the release scripts set too: without it the API server calls itself v0.0.0."""
+        """What the release scripts also set; without it, the API server calls itself v0.0.0."""
         version = self.wanted.versions[ReleaseProject.KUBERNETES]
         values = {
             "gitVersion": f"v{version}",
@@ -105,7 +105,7 @@ class Build:
         return " ".join(["-s", "-w", *named])
 
     def _result(self, program: Program) -> Path:
-        # Go names a program after the last part of its package that is no version.
+        # Go names a program after the last part of its package that isn't a version.
         parts = [part for part in program.package.split("/") if part != "v3"]
         return self.workshop / "out" / parts[-1]
 
@@ -116,7 +116,7 @@ class Build:
         *,
         output: int = subprocess.DEVNULL,
     ) -> None:
-        """Run Go and hand on what it reports, line by line; it never outlives us."""
+        """Run Go and report its output line by line; it never outlives us."""
         lines: list[str] = []
         with contextlib.ExitStack() as ended:
             with interrupted_only_after():
@@ -141,8 +141,8 @@ class Build:
 
 
 def _lines(process: subprocess.Popen[bytes]) -> Iterator[str]:
-    """What Go says, line by line; when it says nothing for long it waits for a network in vain."""
-    output, kept, last = process.stderr, b"", "nothing before"
+    """Go's output, line by line; if it is silent for too long, it is waiting for the network."""
+    output, kept, last = process.stderr, b"", "no output"
     while output is not None and select.select([output], [], [], _SILENT_FOR)[0]:
         chunk = os.read(output.fileno(), 1 << 16)
         *whole, kept = (kept + chunk).split(b"\n") if chunk else (*filter(None, [kept]), b"")
@@ -152,7 +152,7 @@ def _lines(process: subprocess.Popen[bytes]) -> Iterator[str]:
         if not chunk:
             return
     raise Misconfigured(
-        f"the programs can't be built: Go has said nothing for {_SILENT_FOR:.0f} s ({last}); "
+        f"the programs can't be built: Go has printed nothing for {_SILENT_FOR:.0f} s ({last}); "
         "set GOPROXY, or name the programs: --programs DIR"
     )
 
@@ -160,13 +160,13 @@ def _lines(process: subprocess.Popen[bytes]) -> Iterator[str]:
 def _end_group(
     process: subprocess.Popen[bytes], failure: type[BaseException] | None, *_: object
 ) -> None:
-    """Go's compilers are in its group; without this they would finish for nobody."""
+    """Go's compilers are in its group; otherwise they would keep running."""
     if failure is not None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
 def empty_workshop(workshop: Path) -> None:
-    """Remove what an interrupted builder has left, running or lying there."""
+    """Remove what an interrupted build has left: processes and files."""
     end_processes(workshop, {"go"})
     shutil.rmtree(workshop, ignore_errors=True)
     for folder in ("out", "temporary"):
@@ -174,7 +174,7 @@ def empty_workshop(workshop: Path) -> None:
 
 
 def explain(lines: Sequence[str]) -> str:
-    """The one line of Go's complaint that matters, and what to do about it."""
+    """The relevant line of Go's error, and what to do about it."""
     said = [line.strip() for line in lines if line.strip()]
     complaints = [line for line in said if ":" in line and not line.startswith("go: downloading")]
     reason = (complaints or said or ["go gave no reason"])[-1]

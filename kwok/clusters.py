@@ -1,10 +1,10 @@
-"""The clusters of this user: one folder each, with everything that a cluster has.
+"""The clusters of this user: one folder each, with everything that belongs to the cluster.
 
-    NAME/cluster.json    what we know of it; written first, so a half-made cluster can be cleaned
-    NAME/kwokctl.json    the configuration that kwokctl is started with
-    NAME/clusters/NAME/  kwokctl's own: data, certificates, logs, process numbers, kubeconfig
+    NAME/cluster.json    our record; written first, so that an incomplete cluster can be removed
+    NAME/kwokctl.json    the configuration for kwokctl
+    NAME/clusters/NAME/  kwokctl's files: data, certificates, logs, process numbers, kubeconfig
 
-Each cluster has a work folder of kwokctl to itself, so a broken one is of no concern to the others.
+Each cluster has its own work folder for kwokctl, so a broken one doesn't affect the others.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _RECORD: Final = "cluster.json"
 
 @dataclass(frozen=True, slots=True)
 class LocalCluster:
-    """One cluster, as its record tells."""
+    """One cluster, as recorded."""
 
     name: str
     folder: Path
@@ -52,16 +52,16 @@ class LocalCluster:
     ports: Mapping[str, int] = field(default_factory=dict)
     ready: bool = False
     extended: bool = False
-    """Whether its scheduler asks growth's extender."""
+    """Whether its scheduler calls growth's extender."""
 
     @property
     def work(self) -> Path:
-        """The folder of kwokctl for this cluster."""
+        """The work folder of kwokctl for this cluster."""
         return self.folder / "clusters" / self.name
 
     @property
     def kubeconfig(self) -> Path:
-        """What a client needs to talk to it."""
+        """The kubeconfig file."""
         return self.work / "kubeconfig.yaml"
 
     @property
@@ -70,32 +70,32 @@ class LocalCluster:
         return f"https://127.0.0.1:{self.ports['kube-apiserver']}"
 
     def address(self, use: str) -> str:
-        """Where a process of growth listens, for one of its uses of a port."""
+        """The address at which a process of growth listens, for one use of a port."""
         return f"127.0.0.1:{self.ports[use]}"
 
     def save(self) -> None:
-        """Write the record; whoever reads it meanwhile sees the old one or the new one."""
+        """Write the record; a concurrent reader sees the old one or the new one."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         written = self.folder / f"{_RECORD}.new"
         written.write_text(json.dumps(asdict(self), default=str), "utf-8")
         written.rename(self.folder / _RECORD)
 
     def now_ready(self) -> LocalCluster:
-        """Note that everything in it has answered once."""
+        """Record that everything in it has answered once."""
         ready = replace(self, ready=True)
         ready.save()
         return ready
 
     def running(self) -> list[StartedProcess]:
-        """Its components that are alive."""
+        """Its components that are running."""
         return processes_in(self.folder, COMPONENTS)
 
     def growing(self) -> list[StartedProcess]:
-        """The processes of growth beside it that are alive."""
+        """The running processes of growth next to it."""
         return processes_in(self.folder, _GROWTH)
 
     def ended(self) -> list[str]:
-        """Its components that kwokctl has started and that run no more."""
+        """Its components that kwokctl has started and that have ended."""
         return [name for name in COMPONENTS if self._has_ended(name)]
 
     def _has_ended(self, component: str) -> bool:
@@ -103,22 +103,22 @@ class LocalCluster:
         try:
             pid = int(note.read_text())
         except (OSError, ValueError):
-            # It isn't started yet, or its number is being written.
+            # It hasn't been started yet, or its number is being written.
             return False
         return not works_in(pid, self.folder)
 
     def remove(self) -> None:
-        """End every process of it and remove its folder: no data of a cluster is worth keeping."""
-        # The record goes last: as long as something is there, the next command finds it.
+        """End all its processes and remove its folder; a cluster's data isn't worth keeping."""
+        # The record is removed last: as long as anything exists, the next command finds it.
         end_processes(self.folder, _PROCESSES)
         shutil.rmtree(self.work.parent, ignore_errors=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def keep_logs(self) -> Path | None:
-        """Copy what its programs have written to where it outlives the cluster, if that works."""
+        """Copy the logs of its programs to a place that outlives the cluster, if possible."""
         kept = failed_folder(self.name)
         shutil.rmtree(kept, ignore_errors=True)
-        # A disk that is full may be the reason of the failure, which must not be lost for it.
+        # A full disk may be the cause of the failure, which must still be reported.
         with contextlib.suppress(OSError):
             kept.mkdir(parents=True)
             for log in (*self.folder.glob("*.log"), *(self.work / "logs").glob("*.log")):
@@ -126,7 +126,7 @@ class LocalCluster:
         return kept if any(kept.glob("*.log")) else None
 
     def log(self, component: str) -> str:
-        """What a component has written, as far as it has."""
+        """The log of a component, as far as it exists."""
         try:
             return (self.work / "logs" / f"{component}.log").read_text("utf-8", errors="replace")
         except OSError:
@@ -137,21 +137,21 @@ def checked_name(name: str) -> str:
     """A name that can be part of paths and labels."""
     if not re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?", name):
         raise Misconfigured(
-            f"--name \"{name}\" can't be a cluster's name; "
-            "write 1 to 40 small letters, digits and dashes, such as growth-test"
+            f'--name "{name}" isn\'t a valid cluster name; '
+            "use 1 to 40 lower-case letters, digits and dashes, such as growth-test"
         )
     return name
 
 
 def find_cluster(name: str) -> LocalCluster | None:
-    """The cluster of a name, wherever it lies, whole or half-made."""
+    """The cluster with this name, wherever it is, complete or not."""
     folders = (place / name for place in clusters_folders())
     found = next((folder for folder in folders if folder.is_dir()), None)
     return None if found is None else _read(found)
 
 
 def new_cluster(name: str, *, version: str, kubectl: Path, scheduler: str) -> LocalCluster:
-    """A cluster that is not there yet, in the best place."""
+    """A new cluster, in the best place."""
     return LocalCluster(name, clusters_folder() / name, version, kubectl, scheduler)
 
 
@@ -166,19 +166,19 @@ def all_clusters() -> Iterator[LocalCluster]:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether a cluster of this user lies there, and isn't just being removed."""
+    """Whether a cluster of this user is there and isn't being removed."""
     with contextlib.suppress(FileNotFoundError):
         return folder.is_dir() and folder.stat().st_uid == os.getuid()
     return False
 
 
 def cluster_lock(name: str, *, waiting: Callable[[], None]) -> AbstractContextManager[None]:
-    """One command at a time works on a cluster."""
+    """Only one command at a time works on a cluster."""
     return locked(_lock_of(name), waiting=waiting)
 
 
 def is_worked_on(name: str) -> bool:
-    """Whether a command is starting or ending it right now."""
+    """Whether a command is starting or ending it now."""
     return is_locked(_lock_of(name))
 
 
@@ -187,7 +187,7 @@ def _lock_of(name: str) -> Path:
 
 
 def _read(folder: Path) -> LocalCluster:
-    """The cluster as it is recorded; a record that can't be read is that of a half-made one."""
+    """The recorded cluster; an unreadable record means that it is incomplete."""
     try:
         record = json.loads((folder / _RECORD).read_text("utf-8"))
         paths = {"folder": folder, "kubectl": Path(record["kubectl"])}

@@ -1,10 +1,10 @@
-"""What a cluster is told at its start, and why it differs from kwokctl's own.
+"""The configuration of a cluster, and why it differs from kwokctl's own.
 
-Only loopback is served: etcd asks nobody for a password. Limits of clients are raised, or the
-programs would wait for themselves (the controller manager creates 20 pods a second by default, the
-scheduler binds 50). etcd skips fsync, as nothing outlives the cluster. The API server advertises an
-address of the block reserved for documentation: its own would have to be found by a default route,
-which a machine without a network doesn't have, and loopback is refused in endpoints.
+Only loopback is served, because etcd has no password. Client rate limits are raised; otherwise the
+programs would wait for themselves (by default, the controller manager creates 20 pods per second
+and the scheduler binds 50). etcd skips fsync, because no data outlives the cluster. The API server
+advertises an address from the block reserved for documentation: finding its own would need a
+default route, which a machine without a network doesn't have, and endpoints reject loopback.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ DEFAULT_SCHEDULER: Final = json.dumps(
         "apiVersion": SCHEDULER_API,
         "kind": "KubeSchedulerConfiguration",
         "clientConnection": {"qps": 500, "burst": 1000},
-        # Alone it needs no Lease: where the API server is slow or away it would lose one and end.
+        # Alone it needs no Lease; if the API server is slow or down, it would lose the Lease and
+        # exit.
         "leaderElection": {"leaderElect": False},
     }
 )
@@ -47,8 +48,8 @@ EXTRA_ARGUMENTS: Final = {
 }
 
 
-# Four pods at a time, kwok's default, would make the simulated kubelets the slowest part. Once one
-# option is given kwok fills in no default for the others.
+# kwok's default of four pods at a time would make the simulated kubelets the slowest part. If one
+# option is given, kwok doesn't set defaults for the others.
 SIMULATION: Final = {
     "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
     "kind": "KwokConfiguration",
@@ -61,8 +62,9 @@ SIMULATION: Final = {
         "enablePodsOnNodeSyncListPager": True,
     },
 }
-# A kubelet renews its lease four times in its duration; at 200 s instead of 40 s a thousand nodes
-# cost 20 writes a second instead of 100. How often nodes are looked at stays as in real clusters.
+# A kubelet renews its Lease four times in its duration. With 200 s instead of 40 s, a thousand
+# nodes cost 20 writes per second instead of 100. How often nodes are checked stays as in real
+# clusters.
 NODE_TIMES: Final = {
     "heartbeatFactor": 1,
     "nodeLeaseDurationSeconds": 200,
@@ -90,7 +92,7 @@ _PORTS: Final = {
 
 
 def write_configuration(cluster: LocalCluster, programs: Mapping[str, FoundProgram]) -> Path:
-    """Write what kwokctl reads: its own options and our stages, as documents of one file."""
+    """Write kwokctl's configuration: its own options and our stages, as documents in one file."""
     stages = [path.read_text("utf-8") for path in sorted(STAGES.glob("*.yaml"))]
     options = _options(cluster, {name: found.path for name, found in programs.items()})
     written = cluster.folder / "kwokctl.yaml"
@@ -133,20 +135,20 @@ def _patch(component: str, arguments: Mapping[str, str]) -> dict[str, object]:
 
 
 def scheduler_configuration(path: Path | None) -> str:
-    """The configuration of kube-scheduler: a person's own, if it is one, or ours."""
+    """The configuration of kube-scheduler: the user's, if it is valid, or ours."""
     if path is None:
         return DEFAULT_SCHEDULER
     text = _text_of(path)
-    # Checked here too, because kwokctl would complain in twenty lines.
+    # Checked here too, because kwokctl would report it in twenty lines.
     try:
         content = yaml.safe_load(text)
     except yaml.YAMLError as failure:
         problem = " ".join(str(failure).split())
-        raise Misconfigured(f"--scheduler-config {path} is no YAML: {problem}") from None
+        raise Misconfigured(f"--scheduler-config {path} isn't YAML: {problem}") from None
     kind = (content.get("apiVersion"), content.get("kind")) if isinstance(content, dict) else None
     if kind != (SCHEDULER_API, "KubeSchedulerConfiguration"):
         raise Misconfigured(
-            f"--scheduler-config {path} is no scheduler configuration; "
+            f"--scheduler-config {path} isn't a scheduler configuration; "
             f"it must begin with apiVersion: {SCHEDULER_API}, kind: KubeSchedulerConfiguration"
         )
     return text
@@ -156,5 +158,5 @@ def _text_of(path: Path) -> str:
     try:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as failure:
-        reason = getattr(failure, "strerror", None) or "it is no text"
+        reason = getattr(failure, "strerror", None) or "it isn't text"
         raise Misconfigured(f"--scheduler-config {path} can't be read: {reason}") from None

@@ -1,7 +1,7 @@
-"""`make demo`: the product's main job on a real control plane, told line by line.
+"""`make demo`: the product's main job on a real control plane, step by step.
 
-It ends by itself and leaves nothing behind, also when it is interrupted; `--keep` leaves the
-cluster and says how to look around.
+It ends by itself and leaves nothing behind, even if it is interrupted. `--keep` leaves the cluster
+running and says how to explore it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from kwok.clusters import LocalCluster
 
-SUMMARY = "show what growth does, on a cluster of its own"
+SUMMARY = "demonstrate growth on a separate cluster"
 
 _NAME: Final = "growth-demo"
 _EXAMPLE: Final = "docs/examples/kwok/pool.yaml"
@@ -44,18 +44,19 @@ _WORKLOADS: Final = {
     "build": (4, {"cpu": "3", "memory": "2Gi"}),
     "store": (2, {"cpu": "1500m", "memory": "4Gi"}),
 }
-"""Name: pods, and what each of them asks for: some need memory and some processors, as in most
-clusters. The art is to put them together."""
+"""Deployments: name, number of pods, and their requests.
+
+Some need much memory and some much CPU, as in most clusters; combining them well saves money."""
 _IN_A_HURRY: Final = {
     "spec": {
         "scaleDown": {"idleAfter": "3s"},
         "disruption": {"budgets": [{"nodes": "100%"}]},
     }
 }
-"""A minute of waiting would be a long time for people who watch."""
+"""Waiting a minute would be too long for people who watch."""
 _SETTINGS: Final = {"GROWTH_QUIET": "2s", "GROWTH_BIND_WAIT": "5s"}
-"""Likewise: a new node is left alone for the whole of bindWait, and nodes are looked at together
-when nothing has moved for a while."""
+"""Likewise: a new node is left alone for all of bindWait, and nodes are examined together once
+nothing has changed for a while."""
 _MORE: Final = (6, {"cpu": "1500m", "memory": "2Gi"})
 
 
@@ -67,8 +68,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show it, and clean up whatever happened."""
-    # What happens is told here, so the steps below keep silent; only a long one shows its progress.
+    """Show it, and clean up in any case."""
+    # The demo prints its own output, so the steps below print nothing; only a long one shows
+    # progress.
     silent = Progress(stream=io.StringIO())
     try:
         cluster = _control_plane(arguments, silent)
@@ -81,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.keep:
         started = time.monotonic()
         bring_down(_NAME, progress=silent)
-        _step("cluster", _NAME, "removed without a trace", since=started)
+        _step("cluster", _NAME, "removed", since=started)
     return 0
 
 
@@ -92,7 +94,7 @@ def _control_plane(arguments: argparse.Namespace, silent: Progress) -> LocalClus
     origins = ", ".join(sorted({program.origin for program in found.values()}))
     programs = f"etcd, kube-apiserver, kube-scheduler {version}, kwok"
     _step("control plane", programs, origins, since=started)
-    # One that an earlier demo has kept has pods and machines of its own.
+    # A cluster that an earlier demo has kept has pods and machines of its own.
     bring_down(_NAME, progress=silent)
     started = time.monotonic()
     cluster = bring_up(_NAME, arguments=arguments, progress=silent)
@@ -124,14 +126,16 @@ def _make_a_mistake(cluster: LocalCluster) -> None:
     kubectl = [str(cluster.kubectl), "--kubeconfig", str(cluster.kubeconfig)]
     print("\n  2  The same pool with a type listed twice. The API server says:")
     _indented(_refused(*kubectl, "apply", "-f", "-", given=wrong))
-    print("     and growth says it without a cluster, with the line:")
+    print("     growth validate finds it without a cluster, and names the line:")
     _indented(_refused(sys.executable, "-m", "growth.cli", "validate", "-f", "-", given=wrong))
 
 
 def _let_pods_wait(cluster: LocalCluster, scene: DemoScene) -> None:
     count = sum(replicas for replicas, _ in _WORKLOADS.values())
     workloads = [deployment(name, *shape) for name, shape in _WORKLOADS.items()]
-    print(f"\n  3  {count} pods of {len(_WORKLOADS)} deployments are created. None fits: ", end="")
+    print(
+        f"\n  3  {count} pods of {len(_WORKLOADS)} deployments are created. No pod fits: ", end=""
+    )
     print("the only node is the control plane's.", flush=True)
     started = time.monotonic()
     create(cluster, workloads)
@@ -142,7 +146,7 @@ def _let_pods_wait(cluster: LocalCluster, scene: DemoScene) -> None:
     _show_cost(all_machines(plan).cost, workloads)
     bound = until(lambda: scene.bound() >= count, f"{count} pods are bound") - started
     _show_later(scene, plan)
-    print(f"     the first machine requested after {_seconds(requested)}, ", end="")
+    print(f"     first machine requested after {_seconds(requested)}, ", end="")
     print(f"{scene.serving()} machines joined, ", end="")
     print(f"{count} of {count} pods bound after {_seconds(bound)}", flush=True)
 
@@ -158,24 +162,24 @@ def _show_cost(cost: Decimal, workloads: Sequence[Any]) -> None:
 
 
 def _show_later(scene: DemoScene, plan: Sequence[Mapping[str, Any]]) -> None:
-    """A pod can take a place that was meant for another one, which then needs a machine."""
+    """A pod can take a place meant for another one, which then needs a machine."""
     known = {name_of_request(each) for each in plan}
     later = [each for each in scene.requests() if name_of_request(each) not in known]
     if later:
-        print("     and bought afterwards, for pods whose places others had taken:")
+        print("     bought later, for pods whose places were taken:")
         _show(bought(later))
 
 
 def _sell_out(cluster: LocalCluster, scene: DemoScene) -> None:
-    """What is asked for next is sold out, whichever offer it is: the plan has to do without."""
+    """The next offer is sold out, whichever it is, so the plan must avoid it."""
     sold_out = {"spec": {"faults": [{"kind": "StockOut", "count": 1}]}}
     patch = ("patch", "kwoknodeclass", "default", "--type=merge", "-p", json.dumps(sold_out))
     growing.run_kubectl(cluster, *patch)
     before = {name_of_request(each) for each in scene.requests()}
     count = scene.bound() + _MORE[0]
-    print(f"\n  4  What is asked for next is sold out (we made it so); {_MORE[0]} more pods:")
+    print(f"\n  4  The next offer is sold out (an injected failure); {_MORE[0]} more pods:")
     create(cluster, [deployment("more", *_MORE)])
-    refused = until(scene.unmet, "the provider has none of something")
+    refused = until(scene.unmet, "the provider refuses a machine")
     left = {pod["uid"] for each in scene.unmet() for pod in each["spec"].get("pods", ())}
 
     def is_planned_anew() -> bool:
@@ -184,11 +188,11 @@ def _sell_out(cluster: LocalCluster, scene: DemoScene) -> None:
         held = {pod["uid"] for spec in others for pod in spec.get("pods", ())}
         return bool(left & held) or scene.bound() >= count
 
-    replanned = until(is_planned_anew, "the pods are planned anew") - refused
+    replanned = until(is_planned_anew, "the pods are planned again") - refused
     until(lambda: scene.bound() >= count, f"{count} pods are bound")
     gone = {name_of_request(each): DemoOffer.of(each) for each in scene.unmet()}
     what = ", ".join(f"{offer.server_type} in {offer.location}" for offer in gone.values())
-    print(f"     there is no {what}; planned anew without it, and requested ", end="")
+    print(f"     no {what}; planned again without it, requested ", end="")
     print(f"{_seconds(replanned)} after the refusal:")
     anew = [each for each in scene.requests() if name_of_request(each) not in {*before, *gone}]
     _show(bought(anew))
@@ -198,20 +202,21 @@ def _sell_out(cluster: LocalCluster, scene: DemoScene) -> None:
 
 def _show_at_home(pods: int) -> None:
     if pods > 0:
-        print(f"       the other {pods}: on machines that are there already")
+        print(f"       the other {pods}: on existing machines")
 
 
 def _let_load_drop(cluster: LocalCluster, scene: DemoScene) -> None:
-    """Pods that are left are moved together, and what is left over is given back."""
+    """The remaining pods are moved together, and unused machines are given back."""
     growing.run_kubectl(
         cluster, "patch", "nodepool", "default", "--type=merge", "-p", json.dumps(_IN_A_HURRY)
     )
     left = {name: replicas * 2 // 5 for name, (replicas, _) in _WORKLOADS.items()} | {"more": 0}
     offers, before = scene.offers(), scene.machines()
     print(
-        f"  5  Load drops: {scene.bound()} pods become {sum(left.values())}, and nodes are ", end=""
+        f"  5  Load drops: {scene.bound()} pods become {sum(left.values())}. Pods are moved ",
+        end="",
     )
-    print("moved together where that saves more than it disturbs.", flush=True)
+    print("together where that saves more than it costs.", flush=True)
     for name, replicas in left.items():
         growing.run_kubectl(cluster, "scale", "deployment", name, f"--replicas={replicas}")
     started = time.monotonic()
@@ -219,8 +224,8 @@ def _let_load_drop(cluster: LocalCluster, scene: DemoScene) -> None:
     offers |= scene.offers()
     after = scene.machines()
     come = sorted(after - before)
-    print(f"     {len(before)} machines at {_cost(before, offers)} per hour are ", end="")
-    print(f"{len(after)} at {_cost(after, offers)} after {_seconds(rest.since - started)}:")
+    print(f"     {len(before)} machines at {_cost(before, offers)} per hour become ", end="")
+    print(f"{len(after)} at {_cost(after, offers)} within {_seconds(rest.since - started)}:")
     _show(given_back(before - after, offers, rest.reasons))
     _show(f"+{money(offers[name].price)}   1 x {offers[name].server_type}" for name in come)
     print(f"     {sum(left.values())} of {sum(left.values())} pods bound\n", flush=True)
@@ -242,16 +247,16 @@ def _seconds(span: float) -> str:
 def _refused(*command: str, given: str) -> str:
     done = answer_of(command, within=PATIENCE, given=given)
     if done.returncode == 0:
-        raise GiveUp(f"{Path(command[0]).name} took what it should have refused")
+        raise GiveUp(f"{Path(command[0]).name} accepted what it should have rejected")
     return done.stderr
 
 
 def _look_around(cluster: LocalCluster) -> None:
     print(
-        f"  It goes on running. Look around:  export KUBECONFIG={cluster.kubeconfig}\n"
-        f"                                    {cluster.kubectl} get growth,nodes,pods\n"
-        f"                                    tail -f {cluster.folder}/growth.log\n"
-        f"  End it:                           make down NAME={_NAME}"
+        f"  The cluster keeps running. Explore it:  export KUBECONFIG={cluster.kubeconfig}\n"
+        f"                                          {cluster.kubectl} get growth,nodes,pods\n"
+        f"                                          tail -f {cluster.folder}/growth.log\n"
+        f"  Stop it:                                make down NAME={_NAME}"
     )
 
 

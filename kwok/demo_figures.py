@@ -1,8 +1,8 @@
-"""What the demo counts and adds up: machines, what they cost, and the pods that they are for.
+"""What the demo counts and adds up: machines, their cost, and the pods that they are for.
 
-A NodeRequest says for how many pods of which workload its machine is, those that are there and
-those that are still to come. Only that is counted, so each pod counts once, whenever it was made.
-Money is added up as decimals: the lines of a table come to exactly the sum below it.
+A NodeRequest says for how many pods of which workload its machine is, including announced ones.
+Only this is counted, so each pod counts once, whenever it was created. Money is added as decimals,
+so the lines of a table add up exactly to its sum.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class DemoOffer(NamedTuple):
-    """What a machine was bought as."""
+    """The offer that a machine was bought from."""
 
     server_type: str
     location: str
@@ -24,13 +24,13 @@ class DemoOffer(NamedTuple):
 
     @classmethod
     def of(cls, request: Mapping[str, Any]) -> DemoOffer:
-        """The offer that a NodeRequest is for."""
+        """The offer of a NodeRequest."""
         spec = request["spec"]
         return cls(spec["serverType"], spec["location"], spec["price"])
 
 
 class DemoMachines(NamedTuple):
-    """Some machines: how many, what an hour of them costs, and how many pods they are for."""
+    """A number of machines, their cost per hour, and the number of pods that they are for."""
 
     number: int
     cost: Decimal
@@ -38,24 +38,24 @@ class DemoMachines(NamedTuple):
 
 
 def name_of_request(request: Mapping[str, Any]) -> str:
-    """A request's name, which is its machine's and its node's, too."""
+    """The name of a request, which is also that of its machine and node."""
     return str(request["metadata"]["name"])
 
 
 def pods_of(request: Mapping[str, Any]) -> int:
-    """How many pods a machine is bought for."""
+    """Number of pods that a machine is bought for."""
     return sum(each["pods"] for each in request["spec"].get("workloads", ()))
 
 
 def all_machines(requests: Iterable[Mapping[str, Any]]) -> DemoMachines:
-    """All of them added up."""
+    """The sum of all of them."""
     listed = list(requests)
     cost = sum((Decimal(DemoOffer.of(each).price) for each in listed), Decimal(0))
     return DemoMachines(len(listed), cost, sum(pods_of(each) for each in listed))
 
 
 def bought(requests: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """A line for each offer, and below them the sum."""
+    """One line per offer, and then the sum."""
     listed = list(requests)
     machines: Counter[DemoOffer] = Counter()
     pods: Counter[DemoOffer] = Counter()
@@ -73,7 +73,7 @@ def bought(requests: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 def given_back(
     gone: Iterable[str], offers: Mapping[str, DemoOffer], reasons: Mapping[str, str]
 ) -> Iterator[str]:
-    """A line for each reason: which machines went, and what an hour of them cost."""
+    """One line per reason: the machines that went, and their cost per hour."""
     by_reason: dict[str, list[str]] = {}
     for name in sorted(gone):
         by_reason.setdefault(reasons.get(name, "Unknown"), []).append(name)
@@ -86,11 +86,11 @@ def given_back(
 
 WHY = {
     "Consolidation": "their pods fit on other machines",
-    "Idle": "nothing was left on them",
+    "Idle": "no pods were left on them",
 }
-"""What a person is told of the reason of a removal."""
+"""Explanations of the reasons of removals."""
 
 
 def money(amount: Decimal | str) -> str:
-    """As all prices are shown."""
+    """An amount of money, as all prices are shown."""
     return f"{Decimal(amount):.4f}"

@@ -1,6 +1,6 @@
-"""What the demo looks at while it is told: pods, machines and requests, asked for again and again.
+"""What the demo sees while it runs: pods, machines and requests, read again and again.
 
-A look takes some milliseconds, so what is told of moments is exact to a few hundredths of a second.
+A read takes some milliseconds, so the times it prints are exact to a few hundredths of a second.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from kwok.clusters import LocalCluster
 
 PATIENCE: Final = 90.0
-"""Seconds for each step, which takes 5 to 20; a machine that does other things needs more."""
+"""Seconds for each step, which usually takes 5 to 20; a busy machine needs more."""
 _PAUSE: Final = 0.02
 _REST: Final = 8.0
-"""Seconds without a change after which nothing more is expected."""
+"""Seconds without a change after which the cluster counts as settled."""
 _DEPLOYMENTS: Final = "/apis/apps/v1/namespaces/default/deployments"
 _PATHS: Final = {
     "pods": "/api/v1/namespaces/default/pods",
@@ -36,16 +36,16 @@ _PATHS: Final = {
 
 
 class Rest(NamedTuple):
-    """Nothing moves any more."""
+    """The cluster has settled."""
 
     since: float
-    """When the last movement was seen."""
+    """Time of the last change."""
     reasons: Mapping[str, str]
-    """By machine, why it was given back on the way."""
+    """The reason for which each machine was given back."""
 
 
 class DemoScene:
-    """One cluster, as the demo sees it."""
+    """A cluster, as the demo sees it."""
 
     def __init__(self, cluster: LocalCluster) -> None:
         self._cluster = cluster
@@ -59,23 +59,23 @@ class DemoScene:
         return self._items("requests")
 
     def bound(self) -> int:
-        """How many pods have a node."""
+        """Number of bound pods."""
         return sum("nodeName" in pod["spec"] for pod in self.pods())
 
     def serving(self) -> int:
-        """How many machines are Ready."""
+        """Number of Ready machines."""
         return sum(_is_ready(node) for node in self._items("nodes"))
 
     def machines(self) -> set[str]:
-        """The names of those that are there."""
+        """The names of existing machines."""
         return {str(each["metadata"]["name"]) for each in self._items("nodes")}
 
     def offers(self) -> dict[str, DemoOffer]:
-        """By machine, what it was bought as."""
+        """The offer of each machine."""
         return {name_of_request(each): DemoOffer.of(each) for each in self.requests()}
 
     def settled(self, pods: int) -> Rest:
-        """Wait until so many pods are bound, machines have gone, and nothing moves any more."""
+        """Wait until this many pods are bound, machines have gone, and nothing changes any more."""
         last = first = self.machines()
         moved, reasons = time.monotonic(), dict[str, str]()
 
@@ -94,7 +94,7 @@ class DemoScene:
         return Rest(moved, reasons)
 
     def unmet(self) -> list[Any]:
-        """The requests that the provider had nothing for."""
+        """The requests for which the provider had no machine."""
         return [each for each in self.requests() if _phase(each) == "Unmet"]
 
     def _items(self, kind: str) -> list[Any]:
@@ -112,7 +112,7 @@ def _phase(request: Mapping[str, Any]) -> str:
 
 
 def until(done: Callable[[], object], goal: str) -> float:
-    """Wait for it; the answer is the moment at which it was seen."""
+    """Wait for a goal; returns the time at which it was reached."""
     deadline = time.monotonic() + PATIENCE
     while not done():
         if time.monotonic() > deadline:
@@ -122,7 +122,7 @@ def until(done: Callable[[], object], goal: str) -> float:
 
 
 def create(cluster: LocalCluster, deployments: Sequence[Mapping[str, Any]]) -> None:
-    """All at the same time, as those of one release arrive."""
+    """Create all deployments at the same time, as in a release."""
     with ThreadPoolExecutor(len(deployments)) as people:
         answers = list(people.map(lambda each: _created(cluster, each), deployments))
     for answer in answers:
@@ -135,7 +135,7 @@ def _created(cluster: LocalCluster, deployment: Mapping[str, Any]) -> ApiServerA
 
 
 def on_paper(*manifests: str) -> Any:
-    """What `growth plan` says of these manifests, without a cluster."""
+    """What `growth plan` says about these manifests, without a cluster."""
     command = [sys.executable, "-m", "growth.cli", "plan", "-f", "-", "-o", "json"]
     given = "\n---\n".join(manifests)
     done = answer_of(command, within=PATIENCE, given=given)
@@ -145,7 +145,7 @@ def on_paper(*manifests: str) -> Any:
 
 
 def deployment(name: str, replicas: int, requests: Mapping[str, str]) -> dict[str, Any]:
-    """Like pods, as most clusters have them."""
+    """A deployment of identical pods."""
     container = {"name": "main", "image": name, "resources": {"requests": dict(requests)}}
     labels = {"app": name}
     template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}

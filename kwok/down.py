@@ -1,4 +1,4 @@
-"""`python -m kwok down`: a cluster's end, without a process, a port or a file left."""
+"""`python -m kwok down`: remove a cluster with all its processes, ports and files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kwok.progress import Progress
 if TYPE_CHECKING:
     import argparse
 
-SUMMARY = "remove a cluster without a trace"
+SUMMARY = "remove a cluster with all its processes and files"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,13 +19,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Remove it; one that is not there is no mistake."""
+    """Remove the cluster; it isn't an error if there is none."""
     bring_down(checked_name(arguments.name), progress=Progress())
     return 0
 
 
 def bring_down(name: str, *, progress: Progress) -> None:
-    """Remove the cluster of that name, whole or half-made."""
+    """Remove the cluster with this name, whether complete or not."""
     with cluster_lock(name, waiting=lambda: progress.wait(f'waiting for the `up` of "{name}"')):
         cluster = find_cluster(name)
         if cluster is None:

@@ -1,9 +1,9 @@
-"""Programs from their official releases, when the pages can be reached.
+"""Programs from their official releases, if those can be reached.
 
-Every page is asked once, all at the same time, and must answer within two seconds: on a machine
-without that way out nobody waits for it. What is asked for is the published checksum, so a page
-that answers has already told what the program must be. GitHub knows the checksum of every file of
-a release; dl.k8s.io publishes one beside every program.
+All pages are requested once, at the same time, and must answer within two seconds, so that a
+machine without access doesn't wait. The request is for the published checksum, so an answer already
+says what the program must be. GitHub knows the checksum of every file of a release; dl.k8s.io
+publishes one for every program.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _FAILURES: Final = (OSError, http.client.HTTPException, tarfile.TarError, ValueE
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Where one program of a version is published, and where its checksum."""
+    """The URL of a program of a version, and of its checksum."""
 
     program: Program
     url: str
@@ -47,18 +47,18 @@ class Release:
 
     @property
     def file(self) -> str:
-        """The published file's name."""
+        """The name of the published file."""
         return self.url.rpartition("/")[2]
 
 
 class WrongDownload(Exception):
-    """What came is not what was published; the text says in which way."""
+    """A downloaded file is not what was published; the text says why."""
 
 
 def release_of(
     program: Program, version: ReleasedVersion, environment: Mapping[str, str] = os.environ
 ) -> Release:
-    """Where a program is published. One address in the environment stands for all pages."""
+    """The URL of a program. One address in the environment replaces all hosts."""
     other = environment.get(OTHER_ADDRESS, "").rstrip("/")
     match program.project:
         case ReleaseProject.KUBERNETES:
@@ -87,7 +87,7 @@ def _on_github(
 
 
 def checksums(releases: Iterable[Release]) -> dict[Release, str]:
-    """The published checksums of those releases whose pages answer in time."""
+    """The published checksums of the releases whose pages answer in time."""
     wanted = list(releases)
     answers = _ask({release.checksum_url for release in wanted})
     found = ((each, _checksum(each, answers.get(each.checksum_url))) for each in wanted)
@@ -95,10 +95,10 @@ def checksums(releases: Iterable[Release]) -> dict[Release, str]:
 
 
 def _ask(urls: set[str]) -> dict[str, str]:
-    """What the pages say, as far as they say it in time."""
+    """The answers of these pages, as far as they arrive in time."""
     answers: queue.SimpleQueue[tuple[str, str | None]] = queue.SimpleQueue()
     for url in urls:
-        # Looking up a name has no limit of its own and may hang; a daemon thread hangs alone.
+        # Resolving a name has no time limit and may hang; a daemon thread hangs alone.
         threading.Thread(target=lambda url=url: answers.put((url, _read(url))), daemon=True).start()
     deadline = time.monotonic() + ANSWER_WITHIN
     texts: dict[str, str] = {}
@@ -121,7 +121,7 @@ def _read(url: str) -> str | None:
 
 
 def _checksum(release: Release, text: str | None) -> str | None:
-    """The SHA-256 in what a page says: bare, or as the digest of one file of a release."""
+    """The SHA-256 in an answer: plain, or as the digest of one file of a release."""
     if text is None:
         return None
     if release.checksum_url.endswith(".sha256"):
@@ -135,7 +135,7 @@ def _checksum(release: Release, text: str | None) -> str | None:
 
 
 def download(release: Release, checksum: str, *, folder: Path, progress: Progress) -> Path:
-    """Fetch a program into the folder; what isn't what was published raises Refused."""
+    """Download a program into the folder; raises WrongDownload if it isn't what was published."""
     fetched = folder / release.file
     try:
         _fetch(release, checksum, fetched, progress=progress)
@@ -158,7 +158,7 @@ def _fetch(release: Release, checksum: str, to: Path, *, progress: Progress) -> 
         if length and output.tell() != length:
             raise WrongDownload(f"{release.file} ended after {output.tell()} of {length} bytes")
     if digest.hexdigest() != checksum:
-        raise WrongDownload(f"{release.file} is not what was published: its checksum differs")
+        raise WrongDownload(f"{release.file} has a wrong checksum")
 
 
 def _share(done: int, length: int) -> str:
@@ -167,7 +167,7 @@ def _share(done: int, length: int) -> str:
 
 
 def _unpacked(fetched: Path, program: Program) -> Path:
-    """The program itself: etcd comes in an archive with its documentation."""
+    """The program itself; etcd comes in an archive with its documentation."""
     if not fetched.name.endswith(".tar.gz"):
         return fetched
     with tarfile.open(fetched) as archive:
@@ -178,4 +178,4 @@ def _unpacked(fetched: Path, program: Program) -> Path:
                 with unpacked.open("wb") as output:
                     shutil.copyfileobj(content, output)
                 return unpacked
-    raise WrongDownload(f"{fetched.name} holds no {program.name}")
+    raise WrongDownload(f"{fetched.name} doesn't contain {program.name}")

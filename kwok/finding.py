@@ -1,8 +1,9 @@
-"""Where each program comes from: the first place that has it, from the nearest to the farthest.
+"""Where each program comes from: the first place that has it.
 
-What a person names; PATH, if the version fits; the store in the cache folder; the official
-releases, if their pages answer; sources, built by Go. The last two fill the store, under a lock, so
-that of two commands at the same time one makes the programs and the other one waits for them.
+In this order: the path that the user names; PATH, if the version fits; the store in the cache
+folder; the official releases, if they can be reached; sources, built with Go. The last two add to
+the store, under a lock, so that of two commands running at the same time one makes the programs and
+the other one waits.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 IN_CACHE: Final = "found in cache"
 _MADE_WITHIN: Final = 3600.0
-"""Seconds; from sources they take six minutes where nothing else runs."""
+"""Seconds; a build from source takes six minutes on an idle machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class FoundProgram:
 
 @dataclass(frozen=True, slots=True)
 class ProgramSearch:
-    """One search: which versions, which programs are named, and the store."""
+    """One search: the wanted versions, the programs that the user names, and the store."""
 
     wanted: WantedVersions
     named: Mapping[str, Path]
@@ -80,7 +81,7 @@ class ProgramSearch:
         return found
 
     def _fill_store(self, found: dict[str, FoundProgram]) -> None:
-        # Someone else may have made them while we waited for the lock.
+        # Another command may have made them while we waited for the lock.
         self._take(found, self._in_store(_missing(found)))
         try:
             self._take(found, self._downloaded(_missing(found)))
@@ -105,7 +106,7 @@ class ProgramSearch:
             )
 
     def _check_named(self, found: FoundProgram) -> FoundProgram:
-        """What a person names is taken as it is, unless they ask for another version too."""
+        """A named program is used whatever its version, unless the user also asks for a version."""
         project = found.program.project
         if project in self.wanted.exactly and not self.wanted.fits(found.program, found.version):
             raise Misconfigured(
@@ -153,7 +154,9 @@ class ProgramSearch:
         self._check_buildable(programs)
         go = find_go(oldest=go_version(), cache=self.store.cache, progress=self.progress)
         names = ", ".join(program.name for program in programs)
-        self.progress.say(f"building {names} with Go {go.version}; this takes some minutes once")
+        self.progress.say(
+            f"building {names} with Go {go.version}; this takes minutes, but only once"
+        )
         build = Build(go, self.wanted, self.store.workshop, self.progress)
         for program, made in build.make(programs).items():
             version = self.wanted.versions[program.project]
@@ -161,15 +164,15 @@ class ProgramSearch:
         remove_our_go(self.store.cache)
 
     def _check_buildable(self, programs: Sequence[Program]) -> None:
-        """go.mod and go.sum pin one version; another one would be built from anything."""
+        """go.mod and go.sum pin one version; another one could not be verified."""
         ours = wanted_versions().versions[ReleaseProject.KUBERNETES]
         asked = self.wanted.versions[ReleaseProject.KUBERNETES]
         lacking = [each.name for each in programs if each.project is ReleaseProject.KUBERNETES]
         if asked != ours and lacking:
             available = sorted({*self.store.kubernetes_versions(), ours})
             raise Misconfigured(
-                f"Kubernetes {asked} can't be had: {', '.join(lacking)} of it are neither named, "
-                "nor on PATH, nor in the cache, nor can they be downloaded; "
+                f"Kubernetes {asked} isn't available: {', '.join(lacking)} are not named, "
+                "on PATH or in the cache, and can't be downloaded; "
                 f"available: {', '.join(map(str, available))}"
             )
 

@@ -1,8 +1,8 @@
-"""`up --growth`: growth's objects in the cluster, and its processes beside it.
+"""`up --growth`: growth's objects in the cluster, and its processes next to it.
 
-What an administrator would apply is applied with kubectl; the processes are those of `growth run`,
-in one group with one log in the cluster's folder. They work in that folder, so `down` finds and
-ends them with everything else.
+The manifests that an administrator would apply are applied with kubectl. The processes are those of
+`growth run`, in one group with one log in the cluster's folder. They work in that folder, so `down`
+finds and ends them with everything else.
 """
 
 from __future__ import annotations
@@ -45,20 +45,20 @@ _LOG: Final = "growth.log"
 _WORKS_WITHIN: Final = 120.0
 _ENDS_WITHIN: Final = 60.0
 _KUBECTL_WITHIN: Final = 120.0
-# A cluster of one's own is trusted at once; in production a stable interval passes first.
+# A new local cluster is trusted at once; in production, growth waits for a stable interval first.
 _SETTINGS: Final = {"GROWTH_STABLE_INTERVAL": "100ms", "GROWTH_LEASE_DURATION": "5s"}
 _VERBS: Final = "growth-verbs"
 _DEMAND: Final = "growth-demand"
 
 
 def install(cluster: LocalCluster) -> None:
-    """Everything that has to be in a cluster before growth starts."""
+    """Everything that must be in a cluster before growth starts."""
     definitions = "---\n".join(crd.definition_files().values())
     run_kubectl(cluster, "apply", "--server-side", "-f", "-", given=definitions)
     established = ("wait", "crd", "--all", "--for=condition=Established", "--timeout=60s")
     run_kubectl(cluster, *established)
-    # A Lease that is there and was never held is taken at once; a missing one could be one that
-    # was deleted under a living leader, and so would have to be waited out.
+    # An existing Lease that was never held is acquired at once. A missing one might have been
+    # deleted while a leader is alive, so growth would wait.
     items = [_LEASE, admission.registration(cluster)]
     listed = {"apiVersion": "v1", "kind": "List", "items": items}
     run_kubectl(cluster, "apply", "-f", "-", given=json.dumps(listed))
@@ -71,9 +71,9 @@ def start_growth(
     *,
     settings: Mapping[str, str] = MappingProxyType({}),
 ) -> Path:
-    """Start the processes and wait until all of them work; the answer is their log.
+    """Start the processes and wait until all of them work; returns their log.
 
-    `settings` are defaults of this cluster: what the environment says counts more.
+    `settings` are defaults for this cluster; the environment overrides them.
     """
     log = cluster.folder / _LOG
     if not cluster.growing():
@@ -103,7 +103,7 @@ def _works(cluster: LocalCluster, process: str, log: Path) -> bool:
 
 
 def stop(cluster: LocalCluster) -> None:
-    """End the processes in order, as a person's Ctrl-C does; `start_growth` starts them anew."""
+    """End the processes in order, as Ctrl-C does; `start_growth` starts them again."""
     for process in cluster.growing():
         with contextlib.suppress(ProcessLookupError):
             os.kill(process.pid, signal.SIGTERM)
@@ -127,7 +127,7 @@ def run_kubectl(cluster: LocalCluster, *words: str, given: str | None = None) ->
 
 
 def _places(cluster: LocalCluster) -> dict[str, str]:
-    """Where the processes find each other, and the scheduler them."""
+    """Where the processes find each other, and the scheduler finds them."""
     demand = cluster.address(_DEMAND)
     return {
         "GROWTH_VERBS_ADDRESS": cluster.address(_VERBS),
@@ -138,7 +138,7 @@ def _places(cluster: LocalCluster) -> dict[str, str]:
 
 
 def _streams_demand(cluster: LocalCluster) -> bool:
-    """Whether the extender's caches are whole, which is the last that it needs."""
+    """Whether the extender's caches are complete, which is the last thing that it needs."""
     try:
         with urllib.request.urlopen(f"http://{cluster.address(_DEMAND)}{wire.PATH}", timeout=5):
             return True
@@ -156,4 +156,4 @@ _WORKS: Final[dict[str, Callable[[LocalCluster], bool]]] = {
     "extender": _streams_demand,
     "reconciler": _is_led,
 }
-"""How each process is seen to work."""
+"""How to tell that each process works."""

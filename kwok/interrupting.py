@@ -1,8 +1,7 @@
-"""A moment that Ctrl-C and SIGTERM don't cut in two.
+"""A section that Ctrl-C and SIGTERM don't interrupt.
 
-Between a program's start and the block that ends it again lies a moment in which an interruption
-would leave the program behind, running for nobody. Within it the signals are noted and come right
-after.
+Between a program's start and the block that ends it, there is a moment in which an interruption
+would leave the program running. In that section, signals are recorded and delivered right after it.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 @contextlib.contextmanager
 def interrupted_only_after() -> Iterator[None]:
-    """What is done within is done whole; a signal that came meanwhile is delivered at its end."""
+    """Complete the section; a signal that arrives in the meantime is delivered at its end."""
     if threading.current_thread() is not threading.main_thread():
-        # Python calls handlers in the main thread alone.
+        # Python calls handlers only in the main thread.
         yield
         return
     came: list[int] = []
@@ -31,7 +30,7 @@ def interrupted_only_after() -> Iterator[None]:
     def note(number: int, _frame: FrameType | None) -> None:
         came.append(number)
 
-    # Handlers, not the kernel's mask: a program that is started within would inherit the mask.
+    # Handlers instead of the kernel's mask, because a program started here would inherit the mask.
     before = {each: signal.signal(each, note) for each in _SIGNALS}
     try:
         yield

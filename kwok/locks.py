@@ -1,9 +1,9 @@
-"""One at a time: a lock that ends with its owner, however that ends.
+"""A lock that ends with its owner, however that ends.
 
-The kernel gives a lock on a file back when the process dies, so a killed builder or a killed `up`
-blocks nobody. The file itself is removed with the lock, which needs one look after locking: the
-file that we hold may have been removed by its last owner while we waited. It names its owner, for
-those who wait in vain.
+The kernel releases a file lock when its process dies, so a killed build or `up` blocks nothing. The
+file is removed together with the lock. This requires a check after locking: the last owner may have
+removed the file that we hold while we waited. The file names its owner, for those who wait too
+long.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Held(NamedTuple):
 
 @contextlib.contextmanager
 def locked(path: Path, *, waiting: Callable[[], None], within: float = _WITHIN) -> Iterator[None]:
-    """Hold the lock while the body runs; `waiting` is told at each look that finds it held."""
+    """Hold the lock while the body runs; `waiting` is called whenever the lock is found held."""
     path.parent.mkdir(parents=True, exist_ok=True)
     held = _take(path) or _wait(path, waiting, within)
     try:
@@ -70,7 +70,7 @@ def _take(path: Path) -> _Held | None:
 
 
 def is_locked(path: Path) -> bool:
-    """Whether someone holds the lock now."""
+    """Whether the lock is held now."""
     try:
         with path.open("rb") as file:
             return not _try_lock(file.fileno())

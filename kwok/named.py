@@ -1,7 +1,7 @@
-"""Programs that a person names, and what programs say about themselves.
+"""Programs that the user names, and what programs say about themselves.
 
-A flag names a folder; variables name a folder, or one program each, so that a single program of
-one's own can be tried among the others. A named program is taken whatever its version is.
+A flag names a folder; variables name a folder or a single program, so that one program can be
+tested with the others unchanged. A named program is used whatever its version.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ANSWERS_WITHIN: Final = 60.0
 def named_programs(
     flag: Path | None, environment: Mapping[str, str] = os.environ
 ) -> dict[str, Path]:
-    """What is named for each program: by the flag, by its own variable, by that of a folder."""
+    """The named path of each program: from the flag, its own variable, or the folder's variable."""
     variable = environment.get(FOLDER_VARIABLE)
     own = {each.name: environment.get(_variable(each), "") for each in PROGRAMS}
     named = _in_folder(Path(variable), FOLDER_VARIABLE) if variable else {}
@@ -39,7 +39,7 @@ def _variable(program: Program) -> str:
 
 def _in_folder(folder: Path, source: str) -> dict[str, Path]:
     if not folder.is_dir():
-        raise Misconfigured(f"{folder} is no folder with programs; mend {source}")
+        raise Misconfigured(f"{folder} isn't a folder with programs; fix {source}")
     places = {each.name: folder.absolute() / each.name for each in PROGRAMS}
     return {name: place for name, place in places.items() if place.exists()}
 
@@ -61,8 +61,8 @@ def _ask(program: Program, path: Path) -> str:
 
 
 def named_version(program: Program, path: Path, answer: str) -> ReleasedVersion:
-    """The version of a named program; one that says nothing of use is refused."""
+    """The version of a named program; a program without one is rejected."""
     version = number_in(answer)
     if version is None:
-        raise Misconfigured(f"{path} is no {program.name} that can be run; name another one")
+        raise Misconfigured(f"{path} isn't a working {program.name}; name another one")
     return version

@@ -1,9 +1,9 @@
-"""Where programs and clusters lie on this machine.
+"""Where programs and clusters are stored on this machine.
 
-Programs are kept under the user's cache folder. Clusters live on a memory file system where there
-is one: etcd waits for every write to reach the disk, and what a cluster held is of no use after a
-restart anyway. A memory file system of a container is often 64 MiB, one cluster needs 130, so a
-place counts only when it has room for a few.
+Programs are in the user's cache folder. Clusters are on a memory file system if there is one: etcd
+waits for every write to reach the disk, and a cluster's data is useless after a restart anyway. The
+memory file system of a container often has 64 MiB and a cluster needs 130, so a place counts only
+if it has room for a few clusters.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ SHARED_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a folder of our own in i
 
 
 def cache_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    """The user's cache folder, made when it is not there."""
+    """The user's cache folder, created if it doesn't exist."""
     folder = _cache(environment)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as failure:
         raise Misconfigured(
-            f"the cache folder {folder} can't be made ({failure.strerror}); "
-            "name another one in XDG_CACHE_HOME"
+            f"can't create the cache folder {folder} ({failure.strerror}); "
+            "set another one in XDG_CACHE_HOME"
         ) from None
     return folder
 
 
 def failed_folder(name: str, environment: Mapping[str, str] = os.environ) -> Path:
-    """Where the logs lie of the last start of that cluster, if it failed."""
+    """The folder with the logs of a cluster's last start, if that failed."""
     return _cache(environment) / "failed" / name
 
 
@@ -49,15 +49,15 @@ def clusters_folder(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def locks_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where locks on clusters lie: the same for all commands, however full the places are."""
+    """The folder for locks on clusters: the same for all commands, however full the places are."""
     private = (folder for folder in clusters_folders(environment) if _make_private(folder))
     return next(private, cache_folder(environment))
 
 
 def clusters_folders(environment: Mapping[str, str] = os.environ) -> Iterator[Path]:
-    """All places where a cluster may lie, the best first."""
+    """All places for clusters, the best one first."""
     yield SHARED_MEMORY / f"growth-{os.getuid()}"
-    # The specification of XDG says that relative paths are to be ignored.
+    # The XDG specification says that relative paths are ignored.
     runtime = environment.get("XDG_RUNTIME_DIR", "")
     if runtime.startswith("/"):
         yield Path(runtime) / "growth"
@@ -68,13 +68,13 @@ def _cache(environment: Mapping[str, str]) -> Path:
     named = environment.get("XDG_CACHE_HOME", "")
     if named.startswith("/"):
         return Path(named) / "growth"
-    # Unlike Path.home(), this gives something on a machine that knows no home.
+    # Unlike Path.home(), this returns something on a machine without a home directory.
     home = environment.get("HOME") or os.path.expanduser("~")  # noqa: PTH111 - see above
     return Path(home) / ".cache" / "growth"
 
 
 def _make_private(folder: Path) -> bool:
-    """Make a folder of ours, and refuse one that someone else has put there."""
+    """Create a folder of ours, and refuse one that another user has put there."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = folder.lstat()

@@ -1,8 +1,8 @@
 """Free ports for a new cluster.
 
-They are chosen by chance below the range from which the system gives ports to outgoing
-connections, so that nothing takes one between our choice and the program's start. Ports of other
-clusters are left out even when nothing listens there yet.
+They are chosen at random below the range that the system uses for outgoing connections, so that
+nothing takes one between the choice and the program's start. Ports of other clusters are left out
+even if nothing listens there yet.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def choose_ports() -> dict[str, int]:
 
 
 def free_port() -> int:
-    """One free port, for a program beside a cluster."""
+    """One free port, for a program next to a cluster."""
     return next(_free_ports())
 
 

@@ -1,9 +1,10 @@
-"""Processes that belong to a folder, and their end.
+"""The processes that belong to a folder, and how to end them.
 
-kwokctl lets its programs outlive it and notes their numbers in files, but a killed `up` may leave a
-program without a note, and a noted number may belong to someone else by now. So belonging is asked
-from the kernel: one of our programs, of our user, that works in the folder. A handle is taken
-before the last look, so the process that is ended is the one that was looked at.
+kwokctl's programs outlive it, and it records their numbers in files. But a killed `up` may leave a
+program without a record, and a recorded number may belong to another process by now. So the kernel
+is asked instead: a process belongs to a folder if it is one of our programs, of our user, and works
+in the folder. A handle is taken before the final check, so the process that is ended is the one
+that was checked.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ PROC: Final = Path("/proc")
 
 @dataclass(frozen=True, slots=True)
 class StartedProcess:
-    """A running process: its number and the name that it was started by."""
+    """A running process: its number and the name with which it was started."""
 
     pid: int
     name: str
 
 
 def processes_in(folder: Path, names: Collection[str]) -> list[StartedProcess]:
-    """Our processes of these names that work in the folder."""
+    """Our processes with these names that work in the folder."""
     found = (_process(int(each.name), folder) for each in PROC.iterdir() if each.name.isdigit())
     return [process for process in found if process is not None and process.name in names]
 
@@ -42,21 +43,21 @@ def processes_in(folder: Path, names: Collection[str]) -> list[StartedProcess]:
 def works_in(pid: int, folder: Path) -> bool:
     """Whether a process is alive, ours, and works in the folder; its name doesn't matter.
 
-    A program that was just started has no name yet: the kernel tells who started it that it runs
-    before it has stored its command line.
+    A program that has just started has no name yet: the kernel reports that it is running before it
+    has stored its command line.
     """
     return _command_line(pid, folder) is not None
 
 
 def end_processes(folder: Path, names: Collection[str], *, within: float = 60.0) -> int:
-    """Kill them until none is left: one that starts another is seen in the next round."""
+    """Kill them until none is left; one that starts another is found in the next round."""
     ended = 0
     patience = Patience(within)
     while processes := processes_in(folder, names):
         if patience.is_over():
             left = f"process {processes[0].pid} ({processes[0].name}) in {folder}"
-            raise GiveUp(f"{left} has been killed {within:.0f} s ago and is still there")
-        # What starts others goes first, so that nothing new appears behind our back.
+            raise GiveUp(f"{left} was killed {within:.0f} s ago but is still running")
+        # Processes that start others are killed first, so that no new ones appear.
         for process in sorted(processes, key=lambda each: each.name not in {"kwokctl", "go"}):
             ended += _end(process, folder)
     return ended
@@ -84,7 +85,7 @@ def _handle(pid: int) -> Iterator[int]:
 
 
 def _process(pid: int, folder: Path) -> StartedProcess | None:
-    """The process by the name that it was started by, if it works in the folder."""
+    """The process with the name with which it was started, if it works in the folder."""
     command = _command_line(pid, folder)
     if command is None:
         return None
@@ -92,15 +93,15 @@ def _process(pid: int, folder: Path) -> StartedProcess | None:
 
 
 def _command_line(pid: int, folder: Path) -> bytes | None:
-    """What a process was started with, if it is alive, ours, and works in the folder."""
+    """The command line of a process, if it is alive, ours, and works in the folder."""
     entry = PROC / str(pid)
     try:
         if entry.stat().st_uid != os.getuid():
             return None
-        # A removed folder is shown with a suffix, the processes in it are ours all the same.
+        # A removed folder is shown with a suffix; the processes in it are still ours.
         place = os.readlink(entry / "cwd").removesuffix(" (deleted)")  # noqa: PTH115 - text, for its suffix
         command = (entry / "cmdline").read_bytes()
     except OSError:
         return None
-    # The kernel names real paths, ours may lead through links.
+    # The kernel reports real paths; ours may contain links.
     return command if Path(place).is_relative_to(folder.resolve()) else None

@@ -1,4 +1,4 @@
-"""`python -m kwok programs`: the programs of a control plane, here and ready to be started."""
+"""`python -m kwok programs`: find or make the programs of a control plane."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_program_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which programs, for every command that needs them."""
+    """The arguments that select programs, for every command that needs them."""
     parser.add_argument(
         "--programs",
         type=Path,
         metavar="DIR",
-        help="a folder with programs to use (also: GROWTH_KWOK_PROGRAMS=DIR, and for one program "
-        "such a variable as GROWTH_KUBE_APISERVER=PATH)",
+        help="a folder with programs to use (also: GROWTH_KWOK_PROGRAMS=DIR, or for a single "
+        "program a variable such as GROWTH_KUBE_APISERVER=PATH)",
     )
     parser.add_argument(
         "--kube-version",
         metavar="VERSION",
-        help="the version of Kubernetes, such as 1.36.3, where its programs are at hand",
+        help="the Kubernetes version, such as 1.36.3, if its programs are available",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Find them all, and say where."""
+    """Find all programs and print where they are."""
     for found in programs_for(arguments, Progress()).values():
         print(found)
     return 0

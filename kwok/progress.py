@@ -1,7 +1,7 @@
-"""What a person sees of a long step: one line that is redrawn, or a line now and then.
+"""The progress of a long step: one line that is redrawn, or a line now and then.
 
-On a terminal the line changes in place; in a log file, where redrawing leaves rubbish, a line is
-written every quarter of a minute, so that a build of six minutes is neither silent nor loud.
+On a terminal the line changes in place. In a log file, where redrawing doesn't work, a line is
+written every 15 seconds, so that a build of six minutes is neither silent nor verbose.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SECONDS_BETWEEN_REDRAWS: Final = 0.1
 
 @dataclass
 class Progress:
-    """Lines for a person, on standard error: standard output carries the result only."""
+    """Lines for people, on standard error; standard output contains only the result."""
 
     stream: TextIO = field(default_factory=lambda: sys.stderr)
     clock: Callable[[], float] = time.monotonic
@@ -36,26 +36,26 @@ class Progress:
         self.stream.flush()
 
     def clear(self) -> None:
-        """Take away the line that is redrawn, before something else is printed."""
+        """Remove the line that is redrawn, before something else is printed."""
         if self._drawn:
             self.stream.write("\r\x1b[K")
             self.stream.flush()
         self._drawn = False
 
     def wait(self, text: str) -> None:
-        """A wait for another command: a line that stays, and then how long it has lasted."""
+        """A wait for another command: one line, and then how long it has lasted."""
         now = self.clock()
         if self._waits_for != text:
             self._waits_for, self._waits_since = text, now
             self.say(text)
-        self.show(f"{text} ({now - self._waits_since:.0f} s by now)")
+        self.show(f"{text} ({now - self._waits_since:.0f} s so far)")
 
     def show(self, text: str) -> None:
-        """How far a long step is; most calls write nothing."""
+        """The progress of a long step; most calls write nothing."""
         now = self.clock()
         terminal = self.stream.isatty()
         pause = SECONDS_BETWEEN_REDRAWS if terminal else SECONDS_BETWEEN_LINES
-        # In a log the first line comes after a pause too: a step that is soon over needs none.
+        # In a log, the first line comes after a pause too, so that short steps write none.
         if self._shown_at is None:
             self._shown_at = now - (pause if terminal else 0)
         if now - self._shown_at < pause:

@@ -1,8 +1,8 @@
-"""A scheduler of one's own beside a cluster's: for its pods alone, with a configuration of its own.
+"""An additional scheduler next to a cluster's own, for its own pods, with its own configuration.
 
-Two of them, with and without an extender, see the same cluster at the same moment, which two
-clusters never do. It is also what a managed control plane gets, where nobody can configure the
-scheduler that is there. What it has done is read from its own metrics.
+Two schedulers, with and without an extender, see the same cluster at the same time, which two
+clusters never do. It also corresponds to a managed control plane, whose scheduler can't be
+configured. What a scheduler has done is read from its metrics.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ _TIMEOUT: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class RunningScheduler:
-    """One that runs."""
+    """A running scheduler."""
 
     name: str
-    """What its pods say in spec.schedulerName."""
+    """The value of spec.schedulerName of its pods."""
     port: int
 
     def attempts(self) -> int:
-        """How often it has tried to place a pod."""
+        """Number of its attempts to place a pod."""
         return int(self.figure("scheduler_schedule_attempts"))
 
     def figure(self, metric: str, **labels: str) -> float:
-        """The sum of a metric's samples with these labels; of a counter, without its `_total`."""
+        """The sum of a metric's samples with these labels; for a counter, without its `_total`."""
         families = text_string_to_metric_families(_asked(self.port, "/metrics"))
         return sum(
             sample.value
@@ -62,7 +62,7 @@ class RunningScheduler:
 
 @contextlib.contextmanager
 def scheduling(kubeconfig: Path, *, name: str, configuration: str) -> Iterator[RunningScheduler]:
-    """Run one while the context lasts; its pods wait when it has ended."""
+    """Run a scheduler while the context lasts; afterwards its pods stay pending."""
     content = _completed(configuration, name=name, kubeconfig=kubeconfig)
     allowing = "--authorization-always-allow-paths=/readyz,/metrics"
     with configured(kubeconfig.parent, content, allowing, name=name) as scheduler:
@@ -73,7 +73,7 @@ def scheduling(kubeconfig: Path, *, name: str, configuration: str) -> Iterator[R
 def configured(
     folder: Path, configuration: str, *words: str, name: str
 ) -> Iterator[RunningScheduler]:
-    """The same with nothing added to its configuration, in a cluster's folder."""
+    """The same with an unchanged configuration, in a cluster's folder."""
     scheduler = RunningScheduler(name, free_port())
     written = folder / f"scheduler-{name}.yaml"
     written.write_text(configuration, "utf-8")
@@ -115,7 +115,7 @@ def _wait(scheduler: RunningScheduler, process: subprocess.Popen[bytes], log: Pa
 
 
 def _asked(port: int, path: str) -> str:
-    # It makes its certificate itself, at each start.
+    # It creates its certificate itself, at each start.
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

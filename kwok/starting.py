@@ -1,9 +1,9 @@
-"""A cluster's way from nothing to ready.
+"""Start a cluster and wait until it is ready.
 
-kwokctl writes certificates and starts the programs; what it calls started is only an API server
-that answers. Ready means more: nothing that a test does first may fail because the cluster is
-young. So the scheduler and the controller manager are up, the control-plane node is Ready and
-without the taint that every new node has, and the service account is there that every pod needs.
+kwokctl writes certificates and starts the programs, and then waits only until the API server
+answers. Ready means more: the first steps of a test must not fail because the cluster is new. So
+the scheduler and the controller manager are up, the control-plane node is Ready and without the
+taint of new nodes, and the service account exists that every pod needs.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from kwok.progress import Progress
 
 READY_WITHIN: Final = 120.0
-"""Seconds: 3 to 10 are usual, and four starts at once at a load of 13 took 23."""
+"""Seconds; 3 to 10 are usual, and four starts at once at a load of 13 took 23."""
 TRIES: Final = 3
 CONTROL_PLANE_TAINT: Final = {
     "key": "node-role.kubernetes.io/control-plane",
@@ -45,7 +45,7 @@ CONTROL_PLANE_TAINT: Final = {
 def start_cluster(
     cluster: LocalCluster, programs: Mapping[str, FoundProgram], progress: Progress
 ) -> LocalCluster:
-    """Start a cluster and wait until it is ready; what fails or is interrupted leaves nothing."""
+    """Start a cluster and wait until it is ready; a failed start leaves nothing behind."""
     for _ in range(TRIES - 1):
         with contextlib.suppress(RetryLater), _removed_on_failure(cluster, progress):
             return _start_once(cluster, programs, progress)
@@ -89,7 +89,7 @@ def _wait(
     patience: Patience,
     progress: Progress,
 ) -> None:
-    """Until a goal is reached, for as long as all that has been started is alive."""
+    """Wait until a goal is reached, as long as everything that was started is alive."""
 
     def look() -> bool:
         progress.show(f'cluster "{cluster.name}": waiting for {goal}')
@@ -102,7 +102,7 @@ def _wait(
 
 
 def _with_ports(cluster: LocalCluster) -> LocalCluster:
-    """Choose ports and note them before anyone else of this user may choose."""
+    """Choose ports and record them before another command of this user can choose."""
     with locked(locks_folder() / "ports.lock", waiting=lambda: None):
         chosen = replace(cluster, ports=choose_ports())
         chosen.save()
@@ -115,7 +115,7 @@ def _run_kwokctl(
     patience: Patience,
     progress: Progress,
 ) -> None:
-    """Let kwokctl start everything, but don't let it wait for what has ended already."""
+    """Let kwokctl start everything, but don't let it wait for programs that have already ended."""
     configuration = write_configuration(cluster, programs)
     log = cluster.folder / "kwokctl.log"
     with log.open("wb") as output, subprocess.Popen(
@@ -143,17 +143,17 @@ def _has_ended(process: subprocess.Popen[bytes]) -> bool:
 
 
 def _environment(cluster: LocalCluster, kubectl: Path) -> dict[str, str]:
-    # kwokctl and etcd take options from variables, which would win over the cluster's own.
+    # kwokctl and etcd read options from variables, which would override the cluster's own.
     kept = {
         name: value for name, value in os.environ.items() if not name.startswith(("KWOK_", "ETCD_"))
     }
-    # kwokctl prefers any kubectl on PATH to the one that it is told.
+    # kwokctl prefers any kubectl on PATH to the one that it is given.
     path = f"{kubectl.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     return {**kept, "KWOK_WORKDIR": str(cluster.folder), "PATH": path}
 
 
 def _check_alive(cluster: LocalCluster) -> None:
-    """A component that has ended says why in its log; a port that was taken is tried anew."""
+    """A component that has ended says why in its log; if its port was taken, start again."""
     for component in cluster.ended():
         log = cluster.log(component)
         text = f'{component} of cluster "{cluster.name}" has ended: {_last_line(log)}'
@@ -173,7 +173,7 @@ def _create_node(cluster: LocalCluster) -> bool:
 
 
 def _control_plane_node(cluster: LocalCluster) -> dict[str, Any]:
-    """Labelled and tainted as kubeadm does it: nothing of ours may ever run on it."""
+    """Labelled and tainted as kubeadm does; none of our pods may run on it."""
     name = f"{cluster.name}-control-plane"
     labels = {
         "kubernetes.io/hostname": name,

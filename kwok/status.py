@@ -1,4 +1,4 @@
-"""`python -m kwok status`: which clusters there are, and how they are."""
+"""`python -m kwok status`: list the clusters and their state."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print them."""
+    """Print the clusters."""
     rows = [_row(cluster) for cluster in all_clusters()]
     if arguments.output == "json":
         print(json.dumps(rows, indent=2))

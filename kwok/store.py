@@ -1,8 +1,8 @@
-"""The programs that are kept: complete, or not there.
+"""The programs in the cache: complete, or missing.
 
-A program is written beside its place, brought to the disk, and renamed. Whoever reads the folder at
-any moment, also after a power cut, finds a whole program or none. Its version is part of the path,
-so nothing has to be run to know it.
+A program is written next to its final place, synced to disk, and renamed. So at any moment, also
+after a power failure, the folder contains complete programs only. The version is part of the path,
+so no program has to be run to find it out.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kwok.versions import PROGRAMS, Program, ReleasedVersion, ReleaseProject, ve
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Go's name of this machine's architecture, which is part of every release's file names.
+# Go's name for this machine's architecture, which is part of the file names of all releases.
 ARCHITECTURE: Final = {"x86_64": "amd64", "aarch64": "arm64"}.get(
     platform.machine(), platform.machine()
 )
@@ -31,21 +31,21 @@ class ProgramStore:
 
     @property
     def lock(self) -> Path:
-        """Held by whoever adds programs."""
+        """The lock for adding programs."""
         return self.cache / "programs.lock"
 
     @property
     def workshop(self) -> Path:
-        """Where programs are made; on the same file system, so that a rename is enough."""
+        """The folder for making programs, on the same file system, so that a rename is enough."""
         return self.cache / "workshop"
 
     def path_of(self, program: Program, version: ReleasedVersion) -> Path:
-        """Where a program of a version lies, or would lie."""
+        """The path of a program of a version, whether it exists or not."""
         release = f"{program.project.name.lower()}-{version}"
         return self.cache / "programs" / f"linux-{ARCHITECTURE}" / release / program.name
 
     def keep(self, made: Path, program: Program, version: ReleasedVersion) -> Path:
-        """Take a finished program into the store."""
+        """Move a finished program into the store."""
         place = self.path_of(program, version)
         place.parent.mkdir(parents=True, exist_ok=True)
         made.chmod(0o755)
@@ -55,7 +55,7 @@ class ProgramStore:
         return place
 
     def kubernetes_versions(self) -> list[ReleasedVersion]:
-        """The versions of which every program is here."""
+        """The versions of Kubernetes for which all programs are in the store."""
         releases = (self.cache / "programs" / f"linux-{ARCHITECTURE}").glob("kubernetes-*")
         versions = filter(None, (version_in(release.name) for release in releases))
         return sorted(version for version in versions if self._is_whole(version))

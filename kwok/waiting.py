@@ -1,7 +1,7 @@
-"""Waits that end by themselves, and say for what they were, for how long, and where to look.
+"""Waits with a time limit, which say what they waited for, for how long, and where to look.
 
-What is waited for is the work of other programs, on a machine that may do much else besides. So a
-limit lies far above what is usual: it is there for what hangs, and not for what is slow.
+They wait for other programs, on a machine that may be busy. So a limit is far above the usual time:
+it is for programs that hang, not for slow ones.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ def _now() -> float:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a wait may last, or several waits after each other."""
+    """How long one wait, or several waits in a row, may last."""
 
     seconds: float
     began: float = field(default_factory=_now)
 
     def is_over(self) -> bool:
-        """Whether it has lasted so long."""
+        """Whether the time is up."""
         return _now() - self.began > self.seconds
 
 
 def wait_for(
     look: Callable[[], Seen | None], goal: str, *, patience: Patience, log: Path | None = None
 ) -> Seen:
-    """Look until there is something to see, and give it."""
+    """Call `look` until it returns something, and return that."""
     while not (seen := look()):
         if patience.is_over():
             where = "" if log is None else f"; see {log}"

@@ -70,7 +70,7 @@ def test_a_go_that_says_nothing_any_more_is_ended(
     making = build(tmp_path, go)
 
     with pytest.raises(
-        Misconfigured, match=r"said nothing for 0 s \(k8s\.io/client-go\); set GOPR"
+        Misconfigured, match=r"printed nothing for 0 s \(k8s\.io/client-go\); set GOPR"
     ):
         making.make(PROGRAMS)
 

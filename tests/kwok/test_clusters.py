@@ -109,7 +109,7 @@ def test_what_is_half_made_or_broken_is_made_anew(name: str, tmp_path: Path) -> 
     # and is left as it is
     again = run_kwok("up", "--name", name)
     assert again.stdout == f"KUBECONFIG={cluster.kubeconfig}\n"
-    assert "runs already" in again.stderr
+    assert "is already running" in again.stderr
     # unless something else is asked for
     file.write_text(SCHEDULER)
     other = run_kwok("up", "--name", name, "--scheduler-config", str(file))

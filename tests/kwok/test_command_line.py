@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("up", "--name", "../evil"), "--name \"../evil\" can't be a cluster's name"),
-        (("up", "--name", "Big"), "write 1 to 40 small letters, digits and dashes"),
-        (("up", "--name", ""), "can't be a cluster's name"),
-        (("down", "--name", "a" * 41), "can't be a cluster's name"),
+        (("up", "--name", "../evil"), '--name "../evil" isn\'t a valid cluster name'),
+        (("up", "--name", "Big"), "use 1 to 40 lower-case letters, digits and dashes"),
+        (("up", "--name", ""), "isn't a valid cluster name"),
+        (("down", "--name", "a" * 41), "isn't a valid cluster name"),
         (("up", "--name", "x", "--kube-version", "latest"), '--kube-version "latest"'),
         (("up", "--name", "x", "--scheduler-config", "/nowhere"), "can't be read: No such file"),
-        (("up", "--name", "x", "--programs", "/nowhere"), "mend --programs"),
-        (("programs", "--programs", "/nowhere"), "mend --programs"),
+        (("up", "--name", "x", "--programs", "/nowhere"), "fix --programs"),
+        (("programs", "--programs", "/nowhere"), "fix --programs"),
     ],
 )
 def test_a_mistake_is_one_line(arguments: tuple[str, ...], complaint: str) -> None:
@@ -36,9 +36,9 @@ def test_a_mistake_is_one_line(arguments: tuple[str, ...], complaint: str) -> No
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        ("kind: [", "is no YAML"),
-        ("kind: Pod\n", "is no scheduler configuration"),
-        ("- a\n", "is no scheduler configuration"),
+        ("kind: [", "isn't YAML"),
+        ("kind: Pod\n", "isn't a scheduler configuration"),
+        ("- a\n", "isn't a scheduler configuration"),
         (
             "apiVersion: kubescheduler.config.k8s.io/v1beta3\nkind: KubeSchedulerConfiguration\n",
             "it must begin with apiVersion: kubescheduler.config.k8s.io/v1",

@@ -127,7 +127,7 @@ def test_a_refused_download_is_said_and_built_instead(
         monkeypatch.setenv("GROWTH_KWOK_DOWNLOADS", pages.address)
         found = ProgramSearch(WANTED, {}, store, Progress(said)).run()
     assert found["kubectl"].origin == "built"
-    assert "not downloaded: kubectl is not what was published" in said.getvalue()
+    assert "not downloaded: kubectl has a wrong checksum" in said.getvalue()
 
 
 def test_who_waited_for_another_builder_builds_nothing(
@@ -185,12 +185,12 @@ def test_a_named_program_that_says_no_version_is_refused(
     text: str, machine: Path, store: ProgramStore, tmp_path: Path
 ) -> None:
     named = {"etcd": script(tmp_path / "mine", text)}
-    with pytest.raises(Misconfigured, match="is no etcd that can be run"):
+    with pytest.raises(Misconfigured, match="isn't a working etcd"):
         search(store, named)
 
 
 def test_a_named_program_that_is_not_there_is_refused(machine: Path, store: ProgramStore) -> None:
-    with pytest.raises(Misconfigured, match="is no etcd that can be run"):
+    with pytest.raises(Misconfigured, match="isn't a working etcd"):
         search(store, {"etcd": Path("/nowhere/etcd")})
 
 
@@ -208,5 +208,5 @@ def test_a_flag_wins_over_a_variable_for_one_program_and_that_over_one_for_a_fol
 
 
 def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Misconfigured, match="is no folder with programs"):
+    with pytest.raises(Misconfigured, match="isn't a folder with programs"):
         named_programs(tmp_path / "nothing", {})

@@ -78,5 +78,5 @@ def test_relative_folders_of_the_environment_are_ignored(tmp_path: Path) -> None
 
 def test_a_cache_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(Misconfigured, match="name another one in XDG_CACHE_HOME"):
+    with pytest.raises(Misconfigured, match="set another one in XDG_CACHE_HOME"):
         cache_folder({"XDG_CACHE_HOME": str(tmp_path / "file")})

@@ -40,7 +40,7 @@ def test_a_wait_for_another_command_is_told_at_once_and_then_now_and_then() -> N
     for second in range(100, 136):
         clock.now = second
         progress.wait("waiting for it")
-    told = "waiting for it\nwaiting for it (15 s by now)\nwaiting for it (30 s by now)\n"
+    told = "waiting for it\nwaiting for it (15 s so far)\nwaiting for it (30 s so far)\n"
     assert progress.stream.getvalue() == told  # type: ignore[attr-defined]
 
 

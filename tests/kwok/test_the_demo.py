@@ -19,18 +19,18 @@ TOLD = """\
          3 x cx33   nbg1   0.0136/h each     6 pods
         11 machines      0.1704/h in all  50 pods
      0.1704 per hour, proven optimal. First-fit would pay 0.2600, 52.6 % more.
-     the first machine requested after 835 ms, 11 machines joined, 50 of 50 pods bound after 3.7 s
+     first machine requested after 835 ms, 11 machines joined, 50 of 50 pods bound after 3.7 s
 
-  4  What is asked for next is sold out (we made it so); 6 more pods:
+  4  The next offer is sold out (an injected failure); 6 more pods:
          1 x cx33   fsn1   0.0136/h each     2 pods
          1 x cx33   nbg1   0.0136/h each     2 pods
          2 machines      0.0272/h in all   4 pods
-       the other 2: on machines that are there already
+       the other 2: on existing machines
 
-  5  Load drops: 56 pods become 17, and nodes are moved together.
-     13 machines at 0.1976 per hour are 5 at 0.0760 after 7.5 s:
+  5  Load drops: 56 pods become 17. Pods are moved together.
+     13 machines at 0.1976 per hour become 5 at 0.0760 within 7.5 s:
        -0.0944   2 x cax31, 4 x cx33: their pods fit on other machines
-       -0.0360   1 x cx23, 2 x cx33: nothing was left on them
+       -0.0360   1 x cx23, 2 x cx33: no pods were left on them
        +0.0088   1 x cx23
      17 of 17 pods bound
 """
@@ -70,7 +70,7 @@ def test_machines_that_go_are_told_by_their_reason() -> None:
 
     assert lines == [
         "-0.0136   1 x cx33: their pods fit on other machines",
-        "-0.0272   2 x cx33: nothing was left on them",
+        "-0.0272   2 x cx33: no pods were left on them",
     ]
 
 

@@ -75,7 +75,7 @@ def test_a_cluster_that_is_slow_to_answer_is_not_thrown_away(
 
     assert bring_up("growth", arguments=ASKED, progress=Progress(said)) == running
 
-    assert "runs already" in said.getvalue()
+    assert "is already running" in said.getvalue()
 
 
 @pytest.mark.usefixtures("each_look_takes_a_second")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 LINE = re.compile(r" +(\d+) x (\w+) +(\w+) +([\d.]+)/h each +(\d+) pods")
 SUM = re.compile(r" +(\d+) machines +([\d.]+)/h in all +(\d+) pods")
 CHANGE = re.compile(r" +([+-][\d.]+)   (.+?)(?::|$)", re.MULTILINE)
-SHRUNK = re.compile(r" +(\d+) machines at ([\d.]+) per hour are (\d+) at ([\d.]+) after")
+SHRUNK = re.compile(r" +(\d+) machines at ([\d.]+) per hour become (\d+) at ([\d.]+) within")
 
 
 class Sum(NamedTuple):

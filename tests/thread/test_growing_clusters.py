@@ -69,7 +69,7 @@ def test_the_demo_ends_by_itself_and_leaves_nothing_behind() -> None:
     assert demo.returncode == 0, demo.stderr
     assert "50 of 50 pods bound" in demo.stdout
     # and what was sold out is bought as something else
-    assert "planned anew without it" in demo.stdout
+    assert "planned again without it" in demo.stdout
     assert "56 of 56 pods bound" in demo.stdout
     assert_it_adds_up(demo.stdout)
     assert "growth-demo" not in clusters()
