@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import count
 from random import Random
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from reconciler.buying.market import market
-from reconciler.facts.requested import Bought
+from reconciler.facts.requested import Bought, unconfirmed
 from reconciler.planning.applying import apply_plan
 from reconciler.planning.asking import LANE
 from reconciler.planning.demand import without_place
@@ -16,7 +17,7 @@ from reconciler.planning.tries import LeftOutCause, after_left_out, after_overta
 from reconciler.solver import Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Iterator, Mapping
 
     from growth.instant import Instant
     from growth.scheduling.pod import Pod
@@ -40,16 +41,19 @@ def after_plan(world: World, now: Instant, demand: Mapping[str, Pod]) -> Plannin
         world,
         waiting=without_place(demand, ledger.nominated),
         market=market(world, now),
-        new_id=request_ids(world),
+        new_id=request_ids(world).__next__,
         now=now,
     )
     return _after(result, asked, ledger, now)
 
 
-def request_ids(world: World) -> Callable[[], UUID]:
+def request_ids(world: World) -> Iterator[UUID]:
     """Ids for the requests of one pass: the same each time that the pass is replayed."""
     chance = Random(world.seed)  # noqa: S311 - names have to be unlike, not secret
-    return lambda: UUID(int=chance.getrandbits(128), version=4)
+    # Replacement may buy in the same pass, and draws from the same seed.
+    taken = unconfirmed(world)
+    drawn = (UUID(int=chance.getrandbits(128), version=4) for _ in count())
+    return (each for each in drawn if not any(name.endswith(str(each)) for name in taken))
 
 
 def _after(

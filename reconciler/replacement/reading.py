@@ -114,7 +114,7 @@ def _applied(asked: PendingProof, plan: Plan, scene: ReplacementScene) -> Applie
         asking.without(scene.world, frozenset(asked.nodes)),
         waiting={pod.metadata.uid: pod for pod in asking.unbound(pods)},
         market=market(scene.world, scene.now),
-        new_id=request_ids(scene.world),
+        new_id=request_ids(scene.world).__next__,
         now=scene.now,
     )
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 from reconciler.facts.requested import Bought
+from reconciler.ledger import Ledger
+from reconciler.planning.reading import request_ids
 from reconciler.planning.tries import PodTries
 from reconciler.replacement.ledger import ReplacementLedger
 from tests.planning.driver import Planner
-from tests.reconciler.build import node_class, pool, request, waiting
+from tests.reconciler.build import node_class, pool, request, waiting, world
 
 BOUGHT_AT = 90.0
 HOUR = 3600.0
@@ -48,3 +51,11 @@ def test_a_place_on_the_machine_of_a_swap_is_kept_before_the_cache_shows_it() ->
     assert {place.machine for place in planner.memory.nominated.places.values()} == {new.name}
     assert len(planner.problems) == 1
     assert planner.memory.tries == {}
+
+
+def test_two_rooms_that_buy_in_one_pass_never_draw_the_same_id() -> None:
+    one, other = islice(request_ids(world()), 2)
+    bought = request(f"default-{one}")
+    memory = ReplacementLedger(unconfirmed={bought.name: bought})
+    seen = world(ledger=Ledger(replacement=memory))
+    assert next(request_ids(seen)) == other
