@@ -1,8 +1,7 @@
-"""What the leader tells about demand, plans, pools and machines, as metrics.
+"""The leader's metrics of demand, plans, pools and machines.
 
-Nothing here is asked by a rule. Almost all of it is worked out from the last World when somebody
-looks; what would be forgotten by then (how long a pod took, how good a plan was) is taken down as
-the worlds go by.
+No rule uses them. Most are computed from the last World when they are scraped. What would be lost
+by then (how long a pod took, how good a plan was) is recorded with each World.
 """
 
 from reconciler.figures.figures import Figures

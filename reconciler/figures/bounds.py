@@ -1,8 +1,8 @@
-"""What a pool's pods cost at the very least, whatever machines they were on.
+"""A lower bound of the cost of a pool's pods, for any choice of machines.
 
-Proven, and cheap enough for each scrape: of any resource, no machine of the catalogue sells a unit
-for less than the cheapest one does. The dearest resource alone gives the bound; that the others
-come with it for nothing is what makes it lower than a plan's.
+It is proven, and cheap enough for each scrape: for each resource there is a machine in the
+catalogue with the lowest price per unit, and no other can be cheaper. The most expensive resource
+alone gives the bound. It is lower than that of a plan, because the other resources cost nothing.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from reconciler.buying.offers import Purchasable
 
 SOLD: Final = (CPU, MEMORY, PODS)
-"""What every machine has."""
+"""The resources that all machines have."""
 
 
 class KeptPods:
-    """The sums of what must be somewhere: DaemonSets' pods aren't, as they come with each node.
+    """Sums of the pods that need a node; DaemonSet pods don't count, as each node has them.
 
-    A node's sum is kept for as long as its pods are the same, since a cluster has many.
+    The sum of a node is cached while its pods stay the same, because a cluster has many nodes.
     """
 
     def __init__(self) -> None:
         self._sums: dict[str, tuple[Occupancy, Resources]] = {}
 
     def of(self, nodes: Iterable[str], cluster: Cluster) -> Resources:
-        """What the pods on these nodes ask for."""
+        """The total requests of the pods on these nodes."""
         return total(self._of(name, cluster) for name in nodes)
 
     def keep_only(self, nodes: Mapping[str, object]) -> None:
-        """Forget nodes that are gone."""
+        """Forget all other nodes."""
         for name in self._sums.keys() - nodes.keys():
             del self._sums[name]
 
@@ -52,7 +52,7 @@ class KeptPods:
 
 
 def least_cost(wanted: Resources, items: Iterable[Purchasable]) -> float:
-    """Millionths an hour that no choice among these offers undercuts; 0 where nothing is known."""
+    """A lower bound of the cost with these offers, in millionths per hour; 0 without offers."""
     offers = [each for each in items if each.price > 0]
     return max((_of_one(name, wanted[name], offers) for name in SOLD), default=0.0)
 

@@ -1,4 +1,4 @@
-"""How well the clouds are seen, and which node classes are blocked: told when somebody looks."""
+"""Metrics of listings and node classes, computed when they are scraped."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LABELS = ("kind", "node_class")
 
 
 class CloudMetrics(Collector):
-    """One line for each node class. Make it once for each registry."""
+    """One series per node class. Create it once per registry."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class CloudMetrics(Collector):
 
     @override
     def collect(self) -> Iterable[Metric]:
-        """As it is now; nothing in a process that doesn't lead."""
+        """The current values; nothing in a process that doesn't lead."""
         yield from self._of_sights()
         yield from self._of_markets()
 

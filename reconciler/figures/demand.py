@@ -1,4 +1,4 @@
-"""Pods that wait: how many, how they stand with planning, and why the rest has no place."""
+"""Metrics of waiting pods: their number by state, and why pods have no place."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 
 class WaitingState(StrEnum):
-    """How a pod without a node stands."""
+    """The state of a pod without a node."""
 
     HELD = "held"
-    """It has, or is about to get, a place without a new machine."""
+    """It is on hold: it has, or is about to get, a place without a new machine."""
     UNPLANNED = "unplanned"
-    """The next plan is made for it."""
+    """It is part of the next plan."""
     PLACED = "placed"
-    """A machine that is on its way, or one that has room, is its place."""
+    """It has a place on a machine that is on its way, or on a node with room."""
     RESTING = "resting"
-    """A plan had no place for it, and it takes part in a later one."""
+    """The last plan had no place for it, and it waits for a later one."""
     BACKING_OFF = "backing_off"
-    """Plans had no place for it again and again: it waits for something to change."""
+    """Many plans had no place for it, and it waits until something changes."""
 
 
 def demand_families(world: World, now: Instant) -> Iterator[Metric]:

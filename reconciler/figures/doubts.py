@@ -1,4 +1,4 @@
-"""What growth doesn't believe, and leaves alone for that: listings, orphans, sickness of many."""
+"""Metrics of what growth doesn't trust, and so doesn't act on: listings, orphans, sick nodes."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 LABELS = ("kind", "node_class")
 BRAKES: Final = (removal_held.CONDITION, many_sick.CONDITION, limits_reached.CONDITION)
-"""Conditions of pools that stop something for safety's sake."""
+"""Conditions of pools that stop actions for safety."""
 
 
 def doubt_families(world: World) -> Iterator[Metric]:
-    """The metrics of what is held back."""
+    """The metrics of what isn't trusted."""
     yield _doubted(world)
     yield _orphans(world)
     yield _brakes(world)

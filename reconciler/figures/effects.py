@@ -1,7 +1,6 @@
-"""Effects by what they do, counted when they begin and when they have succeeded.
+"""Counts effects by kind, when they begin and when they succeed.
 
-The difference is what fails, or is under way. An effect that comes later is counted without a word
-here.
+The difference is what has failed or is in progress. A new kind of effect needs no change here.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class EffectFigures:
-    """Two counters."""
+    """The counters of begun and successful effects."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._begun = prometheus.Counter(
@@ -37,8 +36,8 @@ class EffectFigures:
         )
 
     def count(self, point: Point) -> None:
-        """One side of an effect has come."""
-        # A status is told with its phase: the effect is its first word.
+        """Count one side of an effect."""
+        # The step of a status contains the phase; its first word is the effect.
         effect = point.step.partition(" ")[0]
         match point.side:
             case Side.BEFORE:

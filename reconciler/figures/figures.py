@@ -1,4 +1,4 @@
-"""All figures of the leader as one thing, which is shown each World and each effect."""
+"""All metrics of the leader, which are updated with each World and each effect."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 SOON: Final = 0.01
-"""Seconds after a pass has begun: ten thousand new pods take a while, and the solver waits for no
-metric. As often as the loop passes at most."""
+"""The delay in seconds after a pass has begun. Ten thousand new pods take a while, and metrics must
+not delay the solver."""
 
 
 class Figures:
-    """Make it once for each registry."""
+    """The metrics of the leader. Create it once per registry."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Figures:
         self._waiting: asyncio.TimerHandle | None = None
 
     def show(self, world: World) -> None:
-        """This is what the loop decides on now; it is looked at when that is under way."""
+        """Note the World of a pass; it is evaluated a little later."""
         self._shown = world, self._now()
         if self._waiting is None:
             self._waiting = asyncio.get_running_loop().call_later(SOON, self._catch_up)
@@ -65,7 +65,7 @@ class Figures:
         self._stages.look(world, now)
 
     def forget(self) -> None:
-        """The lead is lost: what is known here grows old from now on."""
+        """Forget everything after the leadership is lost, as it becomes outdated."""
         if self._waiting is not None:
             self._waiting.cancel()
         self._shown = self._waiting = self._gauges.world = None
@@ -73,7 +73,7 @@ class Figures:
         self._stages.forget()
 
     def also(self, announce: Callable[[Point], None]) -> Callable[[Point], None]:
-        """The same announcement, counted too."""
+        """The same announcement function, which also counts effects."""
 
         def announced(point: Point) -> None:
             self._effects.count(point)

@@ -1,4 +1,4 @@
-"""Everything that the last World alone answers, worked out when somebody looks."""
+"""Metrics that are computed from the last World when they are scraped."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class WorldGauges(Collector):
-    """The last World, told as gauges; nothing in a process that doesn't lead."""
+    """The last World as gauges; nothing in a process that doesn't lead."""
 
     def __init__(self, registry: CollectorRegistry, *, now: Callable[[], Instant]) -> None:
         self.world: World | None = None
@@ -34,7 +34,7 @@ class WorldGauges(Collector):
 
     @override
     def collect(self) -> Iterable[Metric]:
-        """As it was at the last pass, which is younger than the last change."""
+        """The values at the last pass; each change leads to a pass."""
         world = self.world
         if world is None:
             return

@@ -1,12 +1,11 @@
-"""How far each pod has come on its way to a node, from one World to the next.
+"""Follows each pod on its way to a node, from one World to the next.
 
-Stages follow each other: seen as demand, planned, its machine requested, created (the provider has
-accepted), joined, bound. A pod whose place is on a machine that was there already knows the first
-two and the last. One whose machine comes to nothing begins again at its plan, and the time that it
-lost counts there.
+The stages are: seen as demand, planned, its machine requested, created (accepted by the provider),
+joined, bound. A pod with a place on an existing node has only the first two and the last. If its
+machine fails, a pod starts again with its plan, and the lost time counts there.
 
-What is looked at in each pass are pods that are new, planned anew or gone, and machines that are on
-their way; never all that wait.
+Each pass looks only at pods that are new, newly planned or gone, and at machines on their way, and
+never at all waiting pods.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class JourneyStage(StrEnum):
-    """Where a pod is on its way."""
+    """The stages of a pod."""
 
     SEEN = "seen"
     PLANNED = "planned"
@@ -43,18 +42,18 @@ OF_MACHINES = (JourneyStage.REQUESTED, JourneyStage.CREATED, JourneyStage.JOINED
 
 
 class Passed(NamedTuple):
-    """A pod has reached a stage, so many seconds after the one before."""
+    """A pod has reached a stage, `seconds` after the previous one."""
 
     stage: JourneyStage
     seconds: float
 
 
 class Arrived(NamedTuple):
-    """A pod was bound, so many seconds after it was seen as demand."""
+    """A pod was bound, `seconds` after it was seen as demand."""
 
     seconds: float
     has_machine: bool
-    """Whether its machine was bought for it."""
+    """Whether a machine was bought for it."""
 
 
 @dataclass
@@ -67,7 +66,7 @@ class _Journey:
 
 
 class Journeys:
-    """All pods that are on their way."""
+    """All pods on their way to a node."""
 
     def __init__(self, pod_of: Callable[[str, str], Pod | None]) -> None:
         self._pod_of = pod_of
@@ -75,12 +74,12 @@ class Journeys:
         self._unplanned: set[str] = set()
         self._passengers: defaultdict[str, set[str]] = defaultdict(set)
         self._machines: dict[str, int] = {}
-        """How many of their stages machines have passed."""
+        """The number of stages that each machine has passed."""
         self._entries: Mapping[str, object] | None = None
-        """What was looked through last."""
+        """The entries of the last World."""
 
     def follow(self, world: World, now: Instant) -> Iterator[Passed | Arrived]:
-        """What has happened since the last World."""
+        """The stages that pods have reached since the last World."""
         yield from self._end(world, now.monotonic)
         yield from self._begin(world, now)
         yield from self._plan(world, now.monotonic)
@@ -99,7 +98,7 @@ class Journeys:
                 pod.metadata.namespace, pod.metadata.name, now.monotonic, now.monotonic
             )
             self._unplanned.add(uid)
-            # What waited before this process looked was seen by another one.
+            # Pods that waited before this process led were seen by another one.
             created = pod.metadata.creation_timestamp
             if created is not None and not is_first:
                 waited = now.seconds_since(datetime.fromisoformat(created))
@@ -138,7 +137,7 @@ class Journeys:
                 yield Arrived(now - journey.seen_at, bool(journey.machine))
 
     def _leave(self, machine: str) -> None:
-        """It comes to nothing: its pods are planned for again."""
+        """Handle a failed machine: its pods are planned again."""
         del self._machines[machine]
         self._unplan(self._passengers.pop(machine, ()))
 
@@ -162,7 +161,7 @@ class Journeys:
 
 
 def _stages_of(machine: str, world: World) -> int | None:
-    """How many stages a machine has passed; None when it comes to nothing."""
+    """The number of stages that a machine has passed; None if it has failed."""
     if machine in world.cluster.nodes:
         return len(OF_MACHINES)
     request = world.requests.get(machine)

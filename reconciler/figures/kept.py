@@ -1,7 +1,7 @@
-"""Why nodes are there, in the words of the pools' status and of `growth explain node`.
+"""Metrics of why nodes are kept, with the same reasons as pool status and `growth explain node`.
 
-Worked out when somebody looks, at that moment; what nodes with pods answer is taken from the last
-count, as far as it holds.
+They are computed when they are scraped. For nodes with pods, the answers of the last pass are
+reused if they still hold.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def kept_families(world: World, now: Instant) -> Iterator[Metric]:
-    """The metrics of why nodes are there."""
+    """The metrics of why nodes are kept."""
     nodes, before = world.cluster.nodes, world.ledger.pools.occupants
     found = keeping_answers(scene_of(world), now, before=before).keepings
     of_pools = [(pool_of_node(nodes[name]), keeping) for name, keeping in found.items()]

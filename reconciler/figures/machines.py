@@ -1,4 +1,4 @@
-"""Requests and removals by where they stand, and what is being worked on."""
+"""Metrics of requests and removals by phase, and of sequences in progress."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def machine_families(world: World, now: Instant) -> Iterator[Metric]:
-    """The metrics of what comes and goes."""
+    """The metrics of requests, removals and sequences."""
     yield from _requests(world, now)
     yield _removals(world)
     busy = GaugeMetricFamily(

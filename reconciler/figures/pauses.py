@@ -1,4 +1,4 @@
-"""`growth_paused`: asked for when somebody looks, since nobody else needs it."""
+"""The metric `growth_paused`, computed when it is scraped."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class PausedPools(Collector):
-    """One line for each paused pool. Make it once for each registry."""
+    """One series per paused pool. Create it once per registry."""
 
     def __init__(
         self, registry: CollectorRegistry, paused: Callable[[], Mapping[str, Pause]]
@@ -27,7 +27,7 @@ class PausedPools(Collector):
 
     @override
     def collect(self) -> Iterable[Metric]:
-        """The pools that are paused now."""
+        """The paused pools."""
         found = GaugeMetricFamily(
             "growth_paused",
             "Pools that neither buy nor give back machines, by cause",

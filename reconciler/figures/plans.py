@@ -1,7 +1,7 @@
-"""How good plans are and how long they take.
+"""Metrics of plans: their quality and their time.
 
-Money is summed over plans, so that the ratio of two sums says how far all of them together were
-above the proven bound, or below what first-fit would have paid.
+Costs are summed over plans. So the ratio of two sums shows how far all plans together are above the
+proven bound, or below the cost of first-fit.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ GAPS = (0.0, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25)
 
 
 class PlanFigures:
-    """Each plan is counted once, when it is first seen."""
+    """The metrics of plans; each plan counts once."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._seen: dict[str, Solved] = {}
@@ -76,7 +76,7 @@ class PlanFigures:
         )
 
     def look(self, world: World) -> None:
-        """Count what is new."""
+        """Count new plans."""
         for lane, solved in world.plans.items():
             if self._seen.get(lane) is not solved:
                 self._seen[lane] = solved

@@ -1,4 +1,4 @@
-"""Each pool in figures: nodes, room, money, and what it can't buy now."""
+"""Metrics of pools: nodes, resources, costs, and what they can't buy now."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MILLION = 1_000_000
 
 
 class _Family(NamedTuple):
-    """A metric and its values, one each for labels behind the pool's."""
+    """A metric of one pool; values are added with the labels after that of the pool."""
 
     metric: GaugeMetricFamily
     pool: str

@@ -1,4 +1,4 @@
-"""How removals end: the machine is gone, or its node is used again."""
+"""A metric of how removals end: the machine is gone, or its node stays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class RemovalFigures:
-    """What was there at the last look and isn't now has ended in between."""
+    """Counts the removals that have ended since the last World."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._known: dict[str, NodeRemovalRequest] = {}
@@ -27,7 +27,7 @@ class RemovalFigures:
         )
 
     def look(self, world: World) -> None:
-        """Count what has ended."""
+        """Count the removals that have ended."""
         for name in self._known.keys() - world.removals.keys():
             reason = self._known[name].spec.reason.value
             outcome = "kept" if name in world.cluster.nodes else "gone"
@@ -35,5 +35,5 @@ class RemovalFigures:
         self._known = dict(world.removals)
 
     def forget(self) -> None:
-        """What ends from now on is somebody else's to count."""
+        """Forget all removals: another process counts them from now on."""
         self._known = {}

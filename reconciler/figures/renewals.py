@@ -1,4 +1,4 @@
-"""What comes of asking whether nodes could go for cheaper ones, or for none."""
+"""Metrics of renewals: searches for nodes that could be replaced by cheaper ones, or removed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MILLION = 1_000_000
 
 
 class RenewalFigures:
-    """Each answer is counted by whoever has seen that it is new."""
+    """The metrics of renewals; the caller counts each answer once."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._answers = prometheus.Counter(
@@ -41,7 +41,7 @@ class RenewalFigures:
         )
 
     def count(self, renewed: Renewed) -> None:
-        """One more answer."""
+        """Count an answer."""
         self._answers.labels("change" if renewed.goes else "none").inc()
         self._saving.inc(max(renewed.saving, 0) / MILLION)
         self._cost.set(renewed.cost / MILLION)

@@ -1,4 +1,4 @@
-"""The time that pods take from pending to bound, by stage."""
+"""Metrics of the time that pods take from pending to bound, by stage."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 45, 60, 90,
 
 
 class StageFigures:
-    """Two histograms."""
+    """The histograms of single stages and of the whole time."""
 
     def __init__(
         self, registry: CollectorRegistry, *, pod_of: Callable[[str, str], Pod | None]
@@ -44,12 +44,12 @@ class StageFigures:
             buckets=SECONDS,
             registry=registry,
         )
-        # Found once: a burst of pods is observed one by one.
+        # Looked up once, because the pods of a burst are observed one by one.
         self._stages = {stage: stages.labels(stage.value) for stage in JourneyStage}
         self._whole = {True: whole.labels("yes"), False: whole.labels("no")}
 
     def look(self, world: World, now: Instant) -> None:
-        """Take down what has happened."""
+        """Record the stages that pods have reached."""
         for happened in self._journeys.follow(world, now):
             match happened:
                 case Passed(stage=stage, seconds=seconds):
@@ -60,5 +60,5 @@ class StageFigures:
                     assert_never(happened)
 
     def forget(self) -> None:
-        """Begin anew: what happens until the next look is nobody's time."""
+        """Start again: the time until the next World doesn't count for any pod."""
         self._journeys = Journeys(self._pod_of)

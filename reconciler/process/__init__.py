@@ -1,1 +1,1 @@
-"""The process around the loop: how it starts, stops and speaks."""
+"""The reconciler process: how it starts, leads, stops and writes events."""

@@ -1,4 +1,4 @@
-"""The scene that the loop plays on in production: real sources, real effects, real clocks."""
+"""The scene of the loop in production: real sources, effects and clocks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Production:
-    """What `loop.Scene` asks for."""
+    """Implements `loop.Scene`."""
 
     def __init__(
         self,
@@ -48,11 +48,11 @@ class Production:
         self._stopped = stopped
 
     def now(self) -> Instant:
-        """This moment."""
+        """The current time."""
         return now()
 
     def world(self, ledger: Ledger) -> World:
-        """Everything as it is known at this moment."""
+        """The World at this moment."""
         world = self._sources.views.world(
             ledger,
             demand=self._sources.demand.at(now()),
@@ -73,9 +73,9 @@ class Production:
         return world
 
     def start(self, sequence: actions.Sequence) -> None:
-        """Begin to carry out a sequence."""
+        """Start a sequence."""
         self._effects.start(sequence)
 
     def stop(self, breach: Breach) -> None:
-        """Write nothing any more: effects ask for that before each step."""
+        """Stop all writing; effects check this before each step."""
         self._stopped(breach)

@@ -1,8 +1,8 @@
-"""The part of the process that acts, while it leads.
+"""Runs the reconciler: caches in each process, and the loop in the one that leads.
 
-The caches are kept by every candidate, so that a new leader sees everything from its first moment;
-the loop and its effects live only as long as the Lease is ours. Losing it ends them, and the
-process stands as a candidate again.
+Each candidate keeps its caches current, so that a new leader can act at once. The loop and its
+effects run only while we hold the Lease. If it is lost, they end, and the process becomes a
+candidate again.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 
 async def reconcile(service: Service[ReconcilerSettings]) -> None:
-    """See, stand as a candidate, and act while elected; until it is cancelled."""
+    """Keep the caches current, and act while this process leads, until cancelled."""
     service.health.require(
         "caches", lambda: "the caches are not complete yet" if not ready else None
     )
@@ -89,7 +89,7 @@ async def reconcile(service: Service[ReconcilerSettings]) -> None:
 
 
 class ReconcilerWork:
-    """Everything that one process needs to act, and the loop that it is handed to."""
+    """Everything that one process needs to act, and the loop."""
 
     def __init__(self, service: Service[ReconcilerSettings], connection: Connection) -> None:
         self._service = service
@@ -135,11 +135,11 @@ class ReconcilerWork:
         )
 
     async def hear_demand(self, place: DemandPlace) -> None:
-        """Read the extender's stream, if it was said where that is."""
+        """Read the extender's demand stream, if its URL is set."""
         await hear_demand(place, self._service, self.sources.demand, changed=self._wake)
 
     async def lead_for_ever(self) -> None:
-        """Stand as a candidate, act while elected, and stand again when it is lost."""
+        """Be a candidate, act while leading, and become a candidate again after a loss."""
         namespace = self._service.settings.namespace
         lease = LeaseOnServer(
             self._connection,
@@ -149,7 +149,7 @@ class ReconcilerWork:
         )
         metrics = ElectionMetrics(self._service.registry)
         settings = self._service.settings.election
-        # Of this cluster: runs for two clusters on one machine are no runs of one candidate.
+        # With the server: on one machine, processes for two clusters are different candidates.
         place = f"{self._connection.server} {namespace}/{RECONCILER_LEASE}"
         with this_run(socket.gethostname(), lease=place) as who:
             leading = partial(lead, lease, who=who, settings=settings, metrics=metrics)
@@ -162,10 +162,10 @@ class ReconcilerWork:
         try:
             await self._act_alone(leadership)
         except* StandBack:
-            self._service.logger.warning("an elder growth acts: this one stands back")
+            self._service.logger.warning("an older growth acts in this cluster; this one waits")
 
     async def _act_alone(self, leadership: Leadership) -> None:
-        # A bug in an effect ends the group, and with it the process: it is started again clean.
+        # A bug in an effect ends the group and so the process, which is then restarted.
         with announcing() as announce:
             async with asyncio.TaskGroup() as tasks:
                 effects = Effects(
@@ -223,7 +223,7 @@ class ReconcilerWork:
             seen=self._figures.show,
             stopped=self._stopping.stop,
         )
-        # Who leads once more in the same process has not been looked at by a person since.
+        # A breach stays in force if the same process leads again, as no person has checked it yet.
         brakes = BrakesLedger(breach=self._stopping.breach)
         ledger = Ledger(brakes=brakes, removal=RemovalLedger(unseen=unseen))
         self._loop = Loop(scene, ledger=ledger)

@@ -1,12 +1,12 @@
-"""Other programs that buy and delete nodes in this cluster, and who of two has to stand back.
+"""Detects other programs that buy and delete nodes in this cluster.
 
-Two growths with Leases in two namespaces would each buy for every pod and each collect what the
-other has bought. So a new leader looks for other Leases of our name first; the growth that was
-installed first stays, and the other one waits until that one is gone. The Cluster Autoscaler and
-Karpenter work beside us on nodes of their own; that they do is told, as a pool and a label can only
-have one owner.
+Two installations of growth with Leases in two namespaces would both buy for each pod, and each
+would delete what the other has bought. So a new leader first looks for other Leases with our name.
+The growth that was installed first acts, and the other one waits until it is gone. The Cluster
+Autoscaler and Karpenter can work in the same cluster on their own nodes. They are reported, because
+a node group must have only one owner.
 
-A holder is alive if it has renewed its Lease between two looks: what clocks say proves nothing.
+A holder is alive if it has renewed its Lease between two reads; clocks prove nothing.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ OTHERS: Final = {
     "cluster-autoscaler": "Cluster Autoscaler",
     "karpenter-leader-election": "Karpenter",
 }
-"""Programs by the name of their Lease."""
+"""Other programs by the name of their Lease."""
 LEASES: Final = "/apis/coordination.k8s.io/v1/leases"
 LOOKS_EVERY: Final = 60.0
 LONGEST_TURN: Final = 60.0
-"""Seconds that a holder is given to renew its Lease, whatever that says."""
+"""The longest time in seconds to wait for a holder to renew its Lease."""
 
 
 class _Metadata(msgspec.Struct, frozen=True, rename="camel"):
@@ -55,19 +55,19 @@ class _Spec(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class RivalLease(msgspec.Struct, frozen=True):
-    """A Lease, as far as it tells who acts."""
+    """A Lease with its holder."""
 
     metadata: _Metadata
     spec: _Spec = _Spec()
 
     @property
     def place(self) -> str:
-        """Where it is."""
+        """The namespace and name."""
         return f"{self.metadata.namespace}/{self.metadata.name}"
 
     @property
     def age(self) -> tuple[str, str]:
-        """Orders Leases from the first that was made to the last; no two are equal."""
+        """A key that sorts Leases by creation; no two are equal."""
         return self.metadata.creation_timestamp, self.metadata.uid
 
 
@@ -76,7 +76,7 @@ class _List(msgspec.Struct, frozen=True):
 
 
 def alive(before: Iterable[RivalLease], after: Iterable[RivalLease]) -> tuple[RivalLease, ...]:
-    """Leases whose holder has renewed them between two looks."""
+    """The Leases that were renewed between two reads."""
     known = {lease.metadata.uid: lease.spec.renew_time for lease in before}
     return tuple(
         lease
@@ -87,18 +87,18 @@ def alive(before: Iterable[RivalLease], after: Iterable[RivalLease]) -> tuple[Ri
 
 
 def elder(leases: Iterable[RivalLease], *, namespace: str) -> RivalLease | None:
-    """The growth that was installed before the one in this namespace, if there is one."""
+    """The Lease of an older growth than that in this namespace, if there is one."""
     every = sorted(leases, key=lambda lease: lease.age)
     first = next((lease for lease in every if lease.metadata.name == RECONCILER_LEASE), None)
     return None if first is None or first.metadata.namespace == namespace else first
 
 
 class StandBack(Exception):
-    """An elder growth acts."""
+    """An older growth acts in this cluster."""
 
 
 class Rivals:
-    """What is known of them while this process leads."""
+    """The other programs that are known while this process leads."""
 
     def __init__(
         self, connection: Connection, *, namespace: str, registry: CollectorRegistry
@@ -115,10 +115,10 @@ class Rivals:
         )
 
     async def stand_back(self) -> None:
-        """Return when no elder growth acts in this cluster; at once if there is none."""
+        """Wait until no older growth acts in this cluster."""
         while (first := await self._elder()) is not None:
             _log.warning(
-                "another growth acts in this cluster, and was here first: this one waits",
+                "an older growth acts in this cluster; this one waits",
                 lease=first.place,
                 holder=first.spec.holder_identity,
                 hint="give both the same --lease-namespace, or remove one of them",
@@ -126,7 +126,7 @@ class Rivals:
             await asyncio.sleep(LOOKS_EVERY)
 
     async def watch(self) -> NoReturn:
-        """Raise as soon as an elder growth is seen to act."""
+        """Raise `StandBack` as soon as an older growth acts."""
         while True:
             await asyncio.sleep(LOOKS_EVERY)
             if (first := await self._elder()) is not None:
@@ -141,9 +141,9 @@ class Rivals:
             await asyncio.sleep(_turn(before))
             after = await self._leases()
         except GrowthError as error:
-            # Nobody is proven to act, and a right that is missing must not stop everything.
+            # No other program is proven to act, and a missing permission must not stop everything.
             if str(error) != self._problem:
-                _log.warning("other programs can't be looked for", error=str(error))
+                _log.warning("could not look for other programs", error=str(error))
             self._problem = str(error)
             return None
         acting = [lease for lease in alive(before, after) if self._is_rival(lease)]
@@ -152,7 +152,7 @@ class Rivals:
         return elder((*acting, *mine), namespace=self._namespace)
 
     async def _leases(self) -> tuple[RivalLease, ...]:
-        """All that are named like ours or like those of other programs."""
+        """All Leases with our name or that of another program."""
         found: list[RivalLease] = []
         for name in (RECONCILER_LEASE, *OTHERS):
             query = {"fieldSelector": f"metadata.name={name}"}
@@ -169,7 +169,7 @@ class Rivals:
             _log.warning(
                 "another program buys and deletes nodes in this cluster too",
                 program=program,
-                hint="keep its node groups and growth's pools apart, by labels and taints",
+                hint="separate its node groups from growth's pools by labels and taints",
             )
         for program in OTHERS.values():
             self._beside.labels(program).set(program in programs)
@@ -177,6 +177,6 @@ class Rivals:
 
 
 def _turn(leases: Iterable[RivalLease]) -> float:
-    """Seconds in which each holder renews its Lease if it is alive."""
+    """The seconds within which each live holder renews its Lease."""
     turns = (lease.spec.lease_duration_seconds or LONGEST_TURN for lease in leases)
     return min(LONGEST_TURN, max(turns))

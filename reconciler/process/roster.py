@@ -1,7 +1,7 @@
-"""Which provider answers for a node class.
+"""The provider of each node class.
 
-The clients of a cloud are loaded when there is a class that needs them: a client library takes a
-third of a second to load, and most clusters use one cloud.
+The client of a cloud is loaded only if there is a class that needs it, because a client library
+takes a third of a second to load, and most clusters use only one cloud.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from reconciler.settings import ReconcilerSettings
 
 CLUSTER: Final = "kube-system"
-"""The namespace that is as old as the cluster and is never made anew: its uid is the cluster's."""
+"""A namespace that is as old as the cluster and never recreated; its uid identifies the cluster."""
 
 
 class Roster:
@@ -58,20 +58,20 @@ class Roster:
         )
 
     async def warm_up(self) -> None:
-        """Load what the classes need that there are, beside the loop and before it is needed."""
+        """Load the clients of the existing classes in a thread, before they are needed."""
         for kind, provider in PROVIDERS.items():
             if self._sources.store(kind).objects:
                 await asyncio.to_thread(import_module, provider.clients)
 
     def provider_of(self, key: ClassKey) -> Provider | None:
-        """The port of this class; None if it is of a kind that isn't known."""
+        """The provider of this class; None if its kind isn't known."""
         if key.kind not in PROVIDERS:
             return None
         store = self._sources.store(key.kind)
         return self._clients_of(key.kind).provider(key.name, lambda: store.get(key.name))
 
     async def close(self) -> None:
-        """End all connections to clouds."""
+        """Close all connections to clouds."""
         for clients in self._clients.values():
             await clients.close()
 
@@ -85,7 +85,8 @@ class Roster:
         return self._sources.store(NodeRequest.__name__).objects.values()
 
     def _cluster(self) -> str:
-        """Empty as long as nobody knows: nothing is bought that couldn't be found again."""
+        """The id of the cluster; "" while it isn't known, and then nothing is bought."""
+        # Machines are labelled with it. Without the label, they couldn't be found again.
         if self._settings.cluster_id:
             return self._settings.cluster_id
         namespace = self._sources.store("namespaces").get(CLUSTER)

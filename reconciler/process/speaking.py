@@ -1,7 +1,8 @@
-"""What growth says on objects as events, and on which: never on one that is no business of ours.
+"""Writes events, but only on objects that concern growth.
 
-Autoscalers have written a thousand events on nodes that were not theirs. So each event is held
-against the cache: our own kinds, nodes of our machines, and pods that wait or run on them.
+Autoscalers have written thousands of events on nodes that weren't theirs. So each event is checked
+against the cache: it must be on an object of our kinds, on one of our nodes, or on a pod that waits
+or runs on such a node.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ CONTROLLER: Final = "growth.dev/reconciler"
 def recorder(
     connection: Connection, sources: ReconcilerSources, *, registry: CollectorRegistry
 ) -> EventRecorder:
-    """The one voice of this process."""
+    """The recorder of this process."""
     return EventRecorder(
         EventsOnServer(connection, EventSource(CONTROLLER, socket.gethostname())),
         concerns=lambda reference: concerns_us(reference, sources),
@@ -34,7 +35,7 @@ def recorder(
 
 
 def concerns_us(reference: ObjectReference, sources: ReconcilerSources) -> bool:
-    """Whether we may speak of an object."""
+    """Whether growth may write an event on an object."""
     match reference.kind:
         case _ if reference.api_version == GROUP_VERSION:
             return True

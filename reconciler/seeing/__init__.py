@@ -1,1 +1,1 @@
-"""How the world is seen: caches, the demand stream, listings and catalogues."""
+"""The input of the loop: caches, the demand stream, listings and catalogues."""

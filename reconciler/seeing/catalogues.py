@@ -1,9 +1,9 @@
-"""What can be bought for each node class: its catalogue, and whether anything can be bought at all.
+"""The catalogue of each node class, and whether anything can be bought with the class.
 
-A class is asked about when it appears, when its spec changes, when a purchase was refused for its
-sake, and every ten minutes; while it is blocked more often, as somebody is mending it. What is
-known stays while nobody can be asked: prices of an hour ago are better than a pool that buys
-nothing.
+The provider is asked about a class when it is created, when its spec changes, when a purchase was
+refused because of it, and every ten minutes. While it is blocked, it is asked more often, because
+people are probably fixing it. If the provider doesn't answer, the last answer stays in use: prices
+of an hour ago are better than a pool that buys nothing.
 """
 
 from __future__ import annotations
@@ -28,38 +28,38 @@ if TYPE_CHECKING:
 _log = structlog.get_logger(__name__)
 
 ASKING_LIMIT: Final = 60.0
-"""Seconds after which an answer that hasn't come is given up."""
+"""Seconds to wait for an answer."""
 FRESH_FOR: Final = 600.0
-"""Seconds that an answer is relied on."""
+"""Seconds for which an answer is used."""
 SHORTEST: Final = 5.0
-"""Seconds between two questions about one class, whatever happens."""
+"""The shortest time in seconds between two questions about the same class."""
 BLOCKED_FOR: Final = {FailureClass.TEMPLATE: 60.0, FailureClass.FATAL: 15.0}
-"""Seconds until a class that is blocked is asked about again: a missing Secret or a wrong token
-costs one call, a wrong name four."""
+"""Seconds until a blocked class is asked about again: a missing Secret or a wrong token costs one
+API call, a wrong name four."""
 FIRST_ANSWERS_WITHIN: Final = 3.0
-"""Seconds that a new leader waits for them; a cloud that says nothing must not stop the others."""
+"""Seconds that a new leader waits for first answers; a silent cloud must not stop the others."""
 UNKNOWN_FOR: Final = 30.0
-"""Seconds until a question is repeated that had no answer."""
+"""Seconds until a question without an answer is repeated."""
 
 
 class NodeClassMarket(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of one node class; None where nothing is yet."""
+    """What is known about one node class; None where nothing is known yet."""
 
     offerings: tuple[Offering, ...] | None = None
-    """The last good catalogue."""
+    """The last catalogue."""
     checked: Checked | None = None
 
 
 @dataclass(kw_only=True)
 class Markets:
-    """The markets of all node classes, kept while this process leads."""
+    """The catalogues and checks of all node classes, kept current while this process leads."""
 
     node_classes: Callable[[], Iterable[ClassKey]]
     provider_of: Callable[[ClassKey], Provider | None]
     generation_of: Callable[[ClassKey], int | None]
-    """Which spec a class has now."""
+    """The current generation of a class."""
     learnt: Callable[[ClassKey, NodeClassMarket], None]
-    """Called when something is known anew of a class."""
+    """Called with each new answer about a class."""
     known: dict[ClassKey, NodeClassMarket] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -69,7 +69,7 @@ class Markets:
         self._each = EachClass(node_classes=self.node_classes, work=self._follow)
 
     def notice(self) -> None:
-        """Something has changed: a class that has another spec by now is asked about at once."""
+        """Ask at once about each class whose spec has changed."""
         self._each.notice()
         for key, alarm in self._alarms.items():
             market = self.known.get(key, NodeClassMarket())
@@ -78,18 +78,18 @@ class Markets:
                 alarm.set()
 
     def doubt(self) -> None:
-        """A purchase was refused for its class's sake, or a token was replaced: ask again soon."""
+        """Ask again soon, because a purchase was refused or a token was replaced."""
         for alarm in self._alarms.values():
             alarm.set()
 
     async def run(self) -> None:
-        """Ask, wait, and ask again, until it is cancelled."""
+        """Ask about each class again and again until cancelled."""
         await self._each.run()
 
     async def first_answers(self) -> None:
-        """Wait until each class that there is has been asked about once, but not for long.
+        """Wait until there is an answer about each existing class, but not for long.
 
-        Or the first plan would say of every pod that nothing can be bought for it.
+        Otherwise, the first plan would report for each pod that nothing can be bought for it.
         """
         with suppress(TimeoutError):
             async with asyncio.timeout(FIRST_ANSWERS_WITHIN):
@@ -105,7 +105,7 @@ class Markets:
                 pause = await self._ask(key)
                 self._asked.add(key)
                 self._answer.set()
-                # What is noticed meanwhile is answered after the shortest pause.
+                # An alarm during this pause is handled right after it.
                 await asyncio.sleep(SHORTEST)
                 with suppress(TimeoutError):
                     async with asyncio.timeout(pause - SHORTEST):
@@ -116,7 +116,7 @@ class Markets:
             self.known.pop(key, None)
 
     async def _ask(self, key: ClassKey) -> float:
-        """Take the answer in; what comes back is how long it is relied on."""
+        """Ask about a class; returns for how long the answer is used."""
         provider = self.provider_of(key)
         if provider is None:
             return UNKNOWN_FOR
@@ -125,13 +125,13 @@ class Markets:
                 return await self._answered(key, provider)
         except (TimeoutError, GrowthError) as error:
             reason = str(error) or f"no answer within {ASKING_LIMIT:.0f} s"
-            _log.warning("a node class can't be asked about", **_named(key), reason=reason)
+            _log.warning("no answer about a node class", **_named(key), reason=reason)
             return UNKNOWN_FOR
 
     async def _answered(self, key: ClassKey, provider: Provider) -> float:
         before = self.known.get(key, NodeClassMarket())
         checked = await provider.check()
-        # Before the catalogue is read: a class that is blocked must not wait for that.
+        # Before the catalogue is read, because a blocked class must be known at once.
         self._learn(key, msgspec.structs.replace(before, checked=checked))
         if checked.failure is not None:
             if before.checked is None or before.checked.problems != checked.problems:
@@ -139,7 +139,7 @@ class Markets:
             return BLOCKED_FOR[checked.failure]
         offerings = await provider.offerings()
         if offerings != before.offerings:
-            _log.info("a node class has a catalogue", **_named(key), offerings=len(offerings))
+            _log.info("new catalogue of a node class", **_named(key), offerings=len(offerings))
             self._learn(key, NodeClassMarket(offerings=offerings, checked=checked))
         return FRESH_FOR
 

@@ -1,9 +1,9 @@
-"""What the loop sees of the clouds: the machines of each node class, listed again and again.
+"""Lists the machines of each node class again and again.
 
-A listing that isn't complete says nothing, and the last one that was stays until the next; how long
-nothing complete has come is part of what is seen. While a machine is coming or going the listings
-follow each other more closely, since their answer is what everybody waits for; but what they take
-of a limit on calls is paid back with time, or a burst of machines would starve whoever shares it.
+An incomplete listing isn't used; the last complete one stays, and the sight says for how long there
+has been no new one. While a machine is coming or going, listings are more frequent, because the
+loop waits for them. But they are spaced by the API calls that they take, or else a burst of
+machines would use up a rate limit that other programs share.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from reconciler.providers.port import ClassKey, Listing, Provider
 
 LISTING_LIMIT: Final = 60.0
-"""Seconds after which a listing that hasn't come is given up."""
+"""Seconds to wait for a listing."""
 SECONDS_A_CALL: Final = 2.0
-"""Between two attentive listings, for each call that the first one took: half of what Hetzner's
-limit gives back, so that the other half is left to purchases, deletes and other programs."""
+"""Seconds between two frequent listings, for each API call of the first one. That is half of
+Hetzner's rate limit; the other half is for purchases, deletions and other programs."""
 
 
 @dataclass(kw_only=True)
 class Clouds:
-    """The sights of all node classes, kept while this process leads."""
+    """The sights of all node classes, kept current while this process leads."""
 
     node_classes: Callable[[], Iterable[ClassKey]]
     provider_of: Callable[[ClassKey], Provider | None]
@@ -51,14 +51,14 @@ class Clouds:
         self._each = EachClass(node_classes=self.node_classes, work=self._watch)
 
     def notice(self) -> None:
-        """Something has changed: if a machine is coming or going, the next look is soon."""
+        """List soon if a machine is coming or going."""
         self._each.notice()
         if self.is_busy():
             for alarm in self._alarms.values():
                 alarm.set()
 
     async def run(self) -> None:
-        """List, wait, and list again, until it is cancelled."""
+        """List again and again until cancelled."""
         await self._each.run()
 
     async def _watch(self, key: ClassKey) -> None:
@@ -73,7 +73,7 @@ class Clouds:
             self.sights.pop(key, None)
 
     async def _look(self, key: ClassKey) -> int:
-        """Take a listing in; the answer is the calls that it took."""
+        """List the machines of a class; returns the number of API calls."""
         provider = self.provider_of(key)
         if provider is None:
             return 0

@@ -1,7 +1,7 @@
-"""Demand as this process knows it: a book kept from its own caches, and what the extender streams.
+"""The demand as this process knows it: the book from its own caches, and the extender's stream.
 
-It follows the same changes as the views do. Which of both counts for a pod is `growth.demand`'s
-rule; here it only gets its events, each with the moment at which it came.
+It follows the same changes as the views. Which book counts for a pod is decided in `growth.demand`;
+this module only passes on events, with their time.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ POOLS = NodePool.__name__
 
 
 class KnownDemand:
-    """Both books, fed by the caches and by the stream."""
+    """Both books, updated by the caches and by the stream."""
 
     def __init__(self, now: Callable[[], Instant]) -> None:
         self._now = now
@@ -35,7 +35,7 @@ class KnownDemand:
         self._pools: dict[str, None] = {}
 
     def take(self, kind: str, changes: Sequence[Change[Any]]) -> None:
-        """Follow a cache: ours are called by their kind, built-in ones by their plural."""
+        """Handle changes of a cache; it is named by kind if it is ours, otherwise by plural."""
         if kind == PODS:
             for change in changes:
                 self._follow_pod(change)
@@ -44,20 +44,20 @@ class KnownDemand:
             self._books.pools(self._pools, self._now())
 
     def at(self, now: Instant) -> Demanded:
-        """Which pods need a node at this moment."""
+        """The demand at this time."""
         return self._books.at(now)
 
     @property
     def resumes_at(self) -> str | None:
-        """Where the stream is to go on; None: from its beginning."""
+        """The position from which to continue the stream; None means from the start."""
         return self._books.resumes_at
 
     def connected(self) -> None:
-        """The stream was connected, to go on from there."""
+        """Note that the stream is connected, and continues from `resumes_at`."""
         self._books.connected()
 
     def hear(self, said: Iterable[DemandChange | Bookmark | PositionExpired]) -> None:
-        """The stream has said this."""
+        """Handle lines of the stream."""
         self._books.hear(said, self._now())
 
     def _follow_pod(self, change: Change[Pod]) -> None:

@@ -1,4 +1,4 @@
-"""Where the demand stream is, as a person says it, and who reads it there."""
+"""The address of the demand stream, from the settings, and the task that reads it."""
 
 from __future__ import annotations
 
@@ -22,22 +22,21 @@ if TYPE_CHECKING:
 
 
 class DemandPlace(NamedTuple):
-    """What was said about it."""
+    """The settings of the demand stream."""
 
     url: str | None
     tls_folder: Path | None
 
     def check(self) -> None:
-        """Both sides of the stream show who they are."""
+        """Refuse an https URL without a client certificate."""
         if self.url and urlsplit(self.url).scheme == "https" and self.tls_folder is None:
             raise Misconfigured(
-                f"--demand-url: {self.url} is read with a certificate to show, which needs "
-                "--demand-tls-folder"
+                f"--demand-url: {self.url} requires a client certificate; set --demand-tls-folder"
             )
 
 
 def server_url(text: str | None) -> str | None:
-    """A server without a path; nothing is said in plain text to another machine."""
+    """Validate the URL of a server: it has no path, and plain HTTP is allowed only on loopback."""
     if text is None:
         return None
     parts = urlsplit(text)
@@ -57,7 +56,7 @@ async def hear_demand(
     *,
     changed: Callable[[], None],
 ) -> None:
-    """Read the stream until it is cancelled; at once over, if nobody has said where it is."""
+    """Read the stream until cancelled; returns at once if no URL is set."""
     if place.url is None:
         return
     stream = partial(

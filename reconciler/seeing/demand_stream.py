@@ -1,9 +1,9 @@
-"""Reads the extender's demand stream, for as long as the process lives.
+"""Reads the extender's demand stream, for as long as the process runs.
 
-Losing it is no event to act on: our own book goes on, and only what the scheduler alone tells comes
-late. So the stream is simply read again, from the position it had reached, after a wait that grows.
-What counts as lost: an end, an error, a line that can't be read, and silence; a server that has
-nothing to say says where it is every few seconds.
+A lost stream needs no reaction: our own book continues, and only what the scheduler alone knows is
+missing. So the stream is read again from its last position, after a back-off. It counts as lost
+after an end, an error, an unreadable line, and silence, because a server without news sends its
+position every few seconds.
 """
 
 from __future__ import annotations
@@ -35,50 +35,50 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS: Final = 5.0
 LONGEST_WAIT: Final = 5.0
-"""Seconds between two tries at most: a try costs little, and a hold lasts not much longer."""
+"""The longest wait in seconds: a try is cheap, and holds don't last much longer."""
 
 _log = structlog.get_logger(__name__)
 
 
 class Listener(Protocol):
-    """Who is told what the stream says."""
+    """Handles the lines of the stream."""
 
     @property
     def resumes_at(self) -> str | None:
-        """Where to go on; None: from the beginning."""
+        """The position from which to continue; None means from the start."""
 
     def connected(self) -> None:
-        """It goes on from there."""
+        """Note that the stream is connected, and continues from `resumes_at`."""
 
     def hear(self, said: Iterable[EntryChange | Bookmark | PositionExpired]) -> None:
-        """This was said."""
+        """Handle lines."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StreamSource:
-    """Where the stream is."""
+    """The address of the stream."""
 
     url: str
-    """Of the server, without the path."""
+    """The URL of the server, without the path."""
     certificates: Callable[[], ssl.SSLContext] | None = None
-    """The newest certificate to show, asked for at each connection."""
+    """Returns the newest client certificate, for each connection."""
     silence: float = wire.SILENCE_SECONDS
 
 
 class StreamLoss(enum.Enum):
-    """How the stream was lost."""
+    """Why the stream was lost."""
 
     ENDED = "ended"
     SILENT = "silent"
     UNREACHABLE = "unreachable"
     REFUSED = "refused"
-    """It answers, but not with the stream; or we have no certificate to show."""
+    """The server doesn't answer with the stream, or we have no client certificate."""
     UNREADABLE = "unreadable"
-    """What it says can't be trusted, so it is read from the beginning."""
+    """The stream can't be trusted, so it is read from the start."""
 
 
 class FollowedStreamMetrics:
-    """What is counted of the stream."""
+    """The metrics of the stream."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self.whole = Gauge(
@@ -97,7 +97,7 @@ class FollowedStreamMetrics:
 
 
 class DemandStream:
-    """The one reader of one stream."""
+    """The reader of the stream."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class DemandStream:
         chance: Random,
         metrics: FollowedStreamMetrics,
     ) -> None:
-        """`changed` is called after each piece that was heard."""
+        """`changed` is called after each piece."""
         self._source = source
         self._listener = listener
         self._changed = changed
@@ -116,10 +116,10 @@ class DemandStream:
         self._metrics = metrics
         self._is_whole = False
         self._is_missed = False
-        """Whether its loss was told already: one line for an outage, not one for each try."""
+        """Whether the loss has been logged: an outage is logged once, not for each try."""
 
     async def run(self) -> NoReturn:
-        """Read, and read again, until it is cancelled."""
+        """Read the stream again and again until cancelled."""
         connector = aiohttp.TCPConnector(force_close=True)
         async with aiohttp.ClientSession(connector=connector) as session:
             while True:
@@ -127,13 +127,13 @@ class DemandStream:
                 await asyncio.sleep(wait)
 
     async def _once(self, session: aiohttp.ClientSession) -> float:
-        """One connection, to its end; the answer is how long to wait before the next."""
+        """Read one connection to its end; returns the wait before the next one."""
         asked, position = None, self._listener.resumes_at
         try:
             await self._read(session)
             loss, reason = StreamLoss.ENDED, "the server has ended it"
             if position is not None and self._listener.resumes_at is None:
-                # It is there and well, and has only told us to begin anew.
+                # The server works, and only asked us to start again.
                 self._backoff.succeed()
         except TimeoutError:
             loss, reason = StreamLoss.SILENT, f"nothing came for {self._source.silence:g} s"
@@ -166,7 +166,7 @@ class DemandStream:
             await self._hear_all(response.content, silence)
 
     async def _hear_all(self, content: aiohttp.StreamReader, silence: asyncio.Timeout) -> None:
-        """Whole lines count as a sign of life, bytes don't."""
+        """Read all lines; only complete lines count against silence."""
         lines, clock = Lines(), asyncio.get_running_loop()
         while piece := await content.readany():
             if whole := lines.feed(piece):
@@ -186,14 +186,14 @@ class DemandStream:
         self._is_whole, self._is_missed = True, False
         self._metrics.whole.set(1)
         self._backoff.succeed()
-        _log.info("the demand stream is whole", url=self._source.url)
+        _log.info("the demand stream is complete", url=self._source.url)
 
     def _lose(self, loss: StreamLoss, reason: str, wait: float) -> None:
         self._metrics.lost.labels(loss.value).inc()
         self._metrics.whole.set(0)
         tell = _log.debug if self._is_missed else _log.warning
         tell(
-            "the demand stream is lost; our own watch goes on",
+            "lost the demand stream; the own watch continues",
             url=self._source.url,
             how=loss.value,
             reason=reason,

@@ -1,7 +1,6 @@
-"""One task for each node class, for as long as there is the class.
+"""Runs one task for each node class, for as long as the class exists.
 
-What one cloud is slow to say, or doesn't say at all, must not keep another one waiting; so nothing
-that is asked of clouds is asked in a row.
+A cloud that is slow or doesn't answer must not delay another one, so they aren't asked in sequence.
 """
 
 from __future__ import annotations
@@ -23,18 +22,18 @@ class EachClass:
 
     node_classes: Callable[[], Iterable[ClassKey]]
     work: Callable[[ClassKey], Coroutine[Any, Any, None]]
-    """What is done for one of them, until it is cancelled."""
+    """The task of one class; it runs until cancelled."""
 
     def __post_init__(self) -> None:
         self._noticed = asyncio.Event()
         self._running: dict[ClassKey, asyncio.Task[None]] = {}
 
     def notice(self) -> None:
-        """A class may have come or gone."""
+        """Note that a class may have been created or deleted."""
         self._noticed.set()
 
     async def run(self) -> None:
-        """Begin and end tasks as classes come and go, until it is cancelled."""
+        """Start and end tasks as classes are created and deleted, until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             while True:
                 self._follow(tasks)

@@ -1,8 +1,8 @@
-"""The indexes that a World is made of, kept up to date as the caches change.
+"""The indexes that a World is made of, updated with each change of the caches.
 
-Each change costs what it touches and nothing else, so that making a World is a few shallow copies
-whatever the size of the cluster. What only changes now and then (nodes, DaemonSets, volumes) isn't
-even copied: the last snapshot is handed out again until one of its objects changes.
+The cost of a change depends only on what it touches, and a World is a few shallow copies, whatever
+the size of the cluster. What rarely changes (nodes, DaemonSets, volumes) isn't even copied: the
+last snapshot is reused until one of its objects changes.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ OF_THE_CLUSTER: Final = (
     "daemon_sets",
     "budgets",
 )
-"""Kinds that a snapshot of the cluster holds under the same names, pods apart."""
+"""The kinds in a snapshot of the cluster, with the same names there, without pods."""
 PAUSE: Final = "pause"
 MACHINE_KINDS: Final = frozenset({"nodes", NodeRequest.__name__, NodeRemovalRequest.__name__})
 
 
 class Views:
-    """What is known, in the form in which rules ask for it."""
+    """All known objects, in the form that rules need."""
 
     def __init__(self) -> None:
         self._pending: dict[str, Pod] = {}
@@ -67,13 +67,13 @@ class Views:
         self._node_classes: dict[ClassKey, NodeClass] = {}
         self._offerings: dict[ClassKey, tuple[Offering, ...]] = {}
         self._self_listed: set[ClassKey] = set()
-        """Classes whose catalogue is written in them, so that no cloud has to be asked."""
+        """Classes that contain their catalogue, so that no provider has to be asked."""
         self._checks: dict[ClassKey, Checked] = {}
         self._announcements = Announcements()
         self._cluster: Cluster | None = None
 
     def learn(self, key: ClassKey, market: NodeClassMarket) -> None:
-        """Follow what a cloud says of a node class."""
+        """Handle an answer about a node class."""
         if key not in self._node_classes:
             return
         if market.checked is not None:
@@ -82,7 +82,7 @@ class Views:
             self._offerings[key] = market.offerings
 
     def take(self, kind: str, changes: Sequence[Change[Any]]) -> None:
-        """Follow a cache: ours are called by their kind, built-in ones by their plural."""
+        """Handle changes of a cache; it is named by kind if it is ours, otherwise by plural."""
         for change in changes:
             if kind == PODS:
                 self._follow_pod(change)
@@ -107,7 +107,7 @@ class Views:
         timing: Timing,
         seed: int,
     ) -> World:
-        """Everything as it is known at this moment."""
+        """The World at this moment."""
         return World(
             cluster=self.cluster(),
             pending=dict(self._pending),
@@ -135,30 +135,30 @@ class Views:
 
     @property
     def node_classes(self) -> Iterable[ClassKey]:
-        """The node classes that there are, in a stable order."""
+        """The existing node classes, in a stable order."""
         return sorted(self._node_classes)
 
     def generation_of(self, key: ClassKey) -> int | None:
-        """Which spec a node class has now; None for one that isn't there."""
+        """The current generation of a node class; None if it doesn't exist."""
         node_class = self._node_classes.get(key)
         return None if node_class is None else node_class.metadata.generation
 
     @property
     def is_anything_moving(self) -> bool:
-        """Whether a machine is coming, or going."""
+        """Whether a machine is coming or going."""
         requests = self._objects[NodeRequest.__name__].values()
         coming = (RequestPhase.PROVISIONING, RequestPhase.DEPROVISIONING)
         removals = self._objects[NodeRemovalRequest.__name__].values()
-        # One that waits or has failed waits for no listing.
+        # Removals that wait or have failed don't need a listing.
         is_going = any(each.status.phase is RemovalPhase.DEPROVISIONING for each in removals)
-        # What was deleted before it was bought waits for listings that show no machine of it.
+        # A request that was deleted early waits for listings without its machine.
         return is_going or any(
             request.status.phase in coming or request.metadata.deletion_timestamp is not None
             for request in requests
         )
 
     def cluster(self) -> Cluster:
-        """Nodes, what is on them, and what else the scheduler looks at."""
+        """The snapshot of the cluster: nodes, their pods, and what else the scheduler looks at."""
         if self._cluster is None:
             named = {name: dict(self._objects[name]) for name in OF_THE_CLUSTER}
             self._cluster = Cluster(occupancies=dict(self._occupancies), **named)
@@ -217,7 +217,7 @@ class Views:
 
 
 def subjects_of(keys: Iterable[tuple[str, Key]]) -> Iterator[Subject]:
-    """What objects of these kinds and keys are about."""
+    """The subjects of objects with these kinds and keys."""
     for kind, key in keys:
         if kind in MACHINE_KINDS:
             yield machine(key.name)

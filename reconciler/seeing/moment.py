@@ -1,4 +1,4 @@
-"""The clocks of production: the one place where the reconciler reads them for its rules."""
+"""The only place where the reconciler reads clocks for its rules."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from growth.instant import Instant
 
 
 def now() -> Instant:
-    """This moment."""
+    """The current time."""
     return Instant(monotonic=time.monotonic(), wall=wall_clock())

@@ -1,4 +1,4 @@
-"""What the loop sees: a cache for each kind, and the views over them that follow each event."""
+"""The caches of the reconciler, one for each kind, and the views that follow their changes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ BUILT_IN: Mapping[str, tuple[str, Callable[[bytes], Any]]] = {
     "budgets": ("/apis/policy/v1/poddisruptionbudgets", objects.decode_disruption_budget),
 }
 BY_POD: Index[NodeRequest] = Index("pods", lambda request: (pod.uid for pod in request.spec.pods))
-"""Requests by the uids of the pods that they were made for."""
+"""NodeRequests by the uids of their pods."""
 _INDEXES: Mapping[str, tuple[Index[Any], ...]] = {NodeRequest.__name__: (BY_POD,)}
 
 
@@ -97,26 +97,26 @@ class ReconcilerSources(Caches):
         super().__init__(reflectors)
 
     def store(self, name: str) -> Store[Any]:
-        """The cache of one kind: ours by its kind, built-in ones by their plural."""
+        """The cache of a kind, named by kind if it is ours and by plural if it is built in."""
         return self.reflectors[name].store
 
     def relist(self, name: str) -> None:
-        """Ask for a whole list of a kind: its events have not told everything."""
+        """Request a complete list of a kind, because an event was missed."""
         self.reflectors[name].relist()
 
     @property
     def health(self) -> Mapping[str, CacheHealth]:
-        """How far each cache can be trusted now."""
+        """The state of each cache."""
         return {name: reflector.health for name, reflector in self.reflectors.items()}
 
     @property
     def unreadable(self) -> Mapping[str, tuple[Unreadable, ...]]:
-        """Objects of ours that are there and can't be decoded, by kind."""
+        """Objects of our kinds that exist but can't be decoded, by kind."""
         stores = ((kind.__name__, self.store(kind.__name__)) for kind in KINDS.values())
         return {name: tuple(store.unreadable.values()) for name, store in stores}
 
     def unseen(self) -> Iterable[tuple[str, Key]]:
-        """Objects whose last write of ours isn't in the cache yet, with the name of their kind."""
+        """Objects with a write of ours that the cache hasn't seen yet, with their kind."""
         for name, reflector in self.reflectors.items():
             for key in reflector.store.own.keys:
                 yield name, key
