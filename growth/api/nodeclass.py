@@ -44,7 +44,7 @@ class NodeClass(CustomResource):
     """How machines are created at one provider, and how they join the cluster."""
 
     provider: ClassVar[str]
-    """The provider's name in offerings, prices and installations, such as hetzner."""
+    """The provider's name in offerings, prices and installations, such as hetzner; no hyphen."""
     usually_bills_hours: ClassVar[bool] = False
     """Whether a started hour is paid in full, for when there is no class to ask."""
 

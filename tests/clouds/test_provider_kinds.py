@@ -40,6 +40,7 @@ def test_each_kind_of_the_product_is_in_each_registry() -> None:
     assert set(PROVIDERS) == set(NODE_CLASSES), "reconciler/providers/registry.py"
     names = {node_class.provider for node_class in NODE_CLASSES.values()}
     assert names == set(ProviderChoice), "growth/installation/values.py"
+    assert not any("-" in name for name in names), "an offering is a provider, a hyphen and a type"
 
 
 def test_each_kind_of_the_product_has_clients() -> None:

@@ -15,7 +15,7 @@ from growth.errors import RetryLater
 from reconciler.providers.hetzner.billing import cost, paid_until
 from reconciler.providers.hetzner.catalogue import allocatable
 from reconciler.providers.hetzner.last_good import FAILED_FOR
-from reconciler.providers.hetzner.wire import ServerType
+from reconciler.providers.hetzner.wire import Pricing, ServerType
 from tests.hetzner.build import K3S
 from tests.hetzner.fake.faults import Fault
 
@@ -43,6 +43,15 @@ def one(offerings: tuple[Offering, ...], name: str, location: str = "nbg1") -> O
     return next(
         each for each in offerings if (str(each.server_type), each.location) == (name, location)
     )
+
+
+async def test_prices_are_in_the_currency_of_the_project(story: Story) -> None:
+    assert {each.currency for each in await story.provider.offerings()} == {"EUR"}
+
+
+@pytest.mark.parametrize("told", ["", "eur", "euros", "EURO", "€"])
+def test_what_is_no_currency_is_none(told: str) -> None:
+    assert Pricing(currency=told).currency_code == ""
 
 
 async def test_a_type_is_offered_in_each_of_its_places_for_the_images_there_are(

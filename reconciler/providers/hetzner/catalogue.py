@@ -131,7 +131,7 @@ def _offering(
         server_type=ServerTypeName.parse(server_type.name),
         location=place.name,
         price=price.price_hourly.net + extra_hourly,
-        currency=catalogue.pricing.currency,
+        currency=catalogue.pricing.currency_code,
         monthly_cap=_cap(price, address),
         allocatable=allocatable(server_type, spec.bootstrap.kubelet),
         labels=_labels(server_type, place.name),

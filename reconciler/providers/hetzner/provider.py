@@ -241,7 +241,7 @@ class HetznerProvider:
         sold = await project.catalogue()
         found = {
             "placementGroups": [str(each) for each in project.groups.ids],
-            "currency": sold.pricing.currency,
+            "currency": sold.pricing.currency_code,
         }
         return Checked(
             at=at,

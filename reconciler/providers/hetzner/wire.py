@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
@@ -77,6 +78,11 @@ class Pricing(msgspec.Struct, frozen=True):
 
     currency: str
     primary_ips: tuple[PrimaryIp, ...] = ()
+
+    @property
+    def currency_code(self) -> str:
+        """The currency if it is a code that objects may have, else none."""
+        return self.currency if re.fullmatch("[A-Z]{3}", self.currency) else ""
 
 
 class HetznerLocation(msgspec.Struct, frozen=True):
