@@ -43,7 +43,7 @@ def decide(world: World, now: Instant) -> Decision[RemovalLedger]:
     steps = (
         *_steps(world, now, seen=seen, found=found, clock=clock),
         *drain_pools.steps_for_leaving_pools(world, seen),
-        *steps_for_surplus(world, seen),
+        *steps_for_surplus(world, now, seen),
         *cordons.marks_left_behind(world, clock),
         *idle.steps_for_idle_nodes(world, now, seen=seen, clock=clock),
     )
