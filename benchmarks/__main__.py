@@ -1,7 +1,8 @@
-"""`python -m benchmarks [NAME]`: what is claimed about speed and cost, measured on this machine.
+"""`python -m benchmarks [NAME]`: measure our claims about speed and cost on this machine.
 
 A benchmark is a module here with a docstring, `add_arguments(parser)` and `run(arguments)`; a
-module without `run` is a part of one. They print what they find and never fail because of a figure.
+module without `run` is a part of one. Benchmarks print what they find and never fail because of a
+figure.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs one benchmark, or all of them in the order of their names."""
+    """Run one benchmark, or all of them in the order of their names."""
     words = sys.argv[1:] if arguments is None else arguments
     if not words:
         return max(_run(module, []) for module in _benchmarks())
@@ -27,7 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _list()
     if words[0] not in _names():
         known = ", ".join(_name(module) for module in _benchmarks())
-        print(f"no benchmark is called {words[0]!r}; there is {known}", file=sys.stderr)
+        print(f"there is no benchmark {words[0]!r}; choose from {known}", file=sys.stderr)
         return 2
     return _run(importlib.import_module(f"benchmarks.{words[0]}"), words[1:])
 

@@ -1,8 +1,8 @@
-"""The watch cache against the plain client's models: CPU, memory, and pauses of the event loop.
+"""The watch cache compared with the plain client's models: CPU, memory, event loop pauses.
 
-Pods of about 9 KB on a real control plane, in the state in which growth meets most of them:
-pending. Each client is a process of its own and has the API server to itself. Goals: 20 times less
-CPU time, 8 times less memory, no pause above 50 ms in a relist, 50 us for one event.
+It uses pods of about 9 KB on a real control plane, in the state in which growth sees most of them:
+pending. Each client is a separate process and has the API server to itself. Goals: 20 times less
+CPU time, 8 times less memory, no pause above 50 ms in a relist, 50 us per event.
 """
 
 from __future__ import annotations
@@ -31,14 +31,16 @@ EVENTS = 1000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be chosen."""
-    parser.add_argument("--pods", type=int, default=5000, help="how many (default: %(default)s)")
-    parser.add_argument("--runs", type=int, default=3, help="of each client; the best counts")
+    """The options."""
+    parser.add_argument(
+        "--pods", type=int, default=5000, help="number of pods (default: %(default)s)"
+    )
+    parser.add_argument("--runs", type=int, default=3, help="runs of each client; the best counts")
     parser.add_argument("--kubeconfig", type=Path, help="a cluster to use instead of a new one")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Creates the pods, runs the clients, prints both sides."""
+    """Create the pods, run the clients, and print both results."""
     with _cluster(arguments.kubeconfig) as kubeconfig:
         size = asyncio.run(_prepare(kubeconfig, arguments.pods))
         print(f"{arguments.pods} pods of {size / 1000:.1f} KB; best of {arguments.runs}")
@@ -50,10 +52,10 @@ def run(arguments: argparse.Namespace) -> None:
         )
         event = asyncio.run(_one_event(kubeconfig))
     print(
-        f"longest pause of the event loop in a relist: {ours['blocked'] * 1e3:.1f} ms by the clock,"
+        f"longest pause of the event loop in a relist: {ours['blocked'] * 1e3:.1f} ms of real time,"
         f" {ours['blocked_cpu'] * 1e3:.1f} ms of CPU (goal 50)"
     )
-    print(f"one event decoded, indexed and told: {event * 1e6:.1f} us (goal 50)")
+    print(f"one event decoded, indexed and reported: {event * 1e6:.1f} us (goal 50)")
 
 
 @contextmanager
@@ -79,7 +81,7 @@ async def _prepare(kubeconfig: Path, count: int) -> int:
 
 
 def _best(name: str, kubeconfig: Path, arguments: argparse.Namespace) -> Figures:
-    """The run with the least CPU time: what disturbs a run only ever adds to it."""
+    """The run with the least CPU time, because disturbances only add to it."""
     runs = [_run_client(name, kubeconfig, arguments.pods) for _ in range(arguments.runs)]
     return min(runs, key=lambda figures: figures["cpu"])
 
@@ -104,8 +106,8 @@ def _print_table(ours: Figures, *, models: Figures, watch: Figures) -> None:
         ("cpu", "CPU time of the client, s", 1.0, "20"),
         ("wall", "wall time, s", 1.0, ""),
         ("held", "memory held for the pods, MB", 1.0, "8"),
-        ("peak", "memory at most for the pods, MB", 1.0, "8"),
-        ("process", "whole process at most, MB", 1.0, ""),
+        ("peak", "maximum memory for the pods, MB", 1.0, "8"),
+        ("process", "maximum of the whole process, MB", 1.0, ""),
     ):
         mine, listed, watched = (figures[field] * unit for figures in (ours, models, watch))
         ratios = f"{listed / mine:.1f} / {watched / mine:.1f}"

@@ -1,8 +1,7 @@
-"""The clients that are compared, each in a process of its own.
+"""The clients that are compared, each in a separate process.
 
-What is measured begins when the client is imported and connected, and ends when it has all pods.
-The plain client is used as its documentation shows it, with the garbage collector as Python sets
-it.
+The measurement begins when the client is imported and connected, and ends when it has all pods. The
+plain client is used as in its documentation, with Python's default garbage collection.
 """
 
 from __future__ import annotations
@@ -123,7 +122,7 @@ CLIENTS: dict[str, Callable[[Path, int], Awaitable[Figures]]] = {
 
 
 async def measured(sync: Callable[[], Awaitable[object]]) -> Figures:
-    """CPU and wall time, and memory above what the process had before: at most, and kept."""
+    """CPU and wall time, and memory above what the process had before: maximum, and kept."""
     gc.collect()
     Path("/proc/self/clear_refs").write_text("5")  # noqa: ASYNC240 - nothing else runs yet
     before, cpu, wall = megabytes("VmRSS"), time.process_time(), time.perf_counter()
@@ -143,7 +142,7 @@ async def measured(sync: Callable[[], Awaitable[object]]) -> Figures:
 
 
 async def _blocked_by_a_relist(cache: Reflector[Pod]) -> tuple[float, float]:
-    """The longest time between two turns of the loop, by the clock and in CPU time."""
+    """The longest time between two turns of the loop, in real time and in CPU time."""
     lists = cache.health.lists
     worst_wall = worst_cpu = 0.0
     cache.relist()

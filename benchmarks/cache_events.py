@@ -1,4 +1,4 @@
-"""What one watch event costs from its bytes to the indexed object, without network and server."""
+"""The cost of one watch event from its bytes to the indexed object, without network and server."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ END = {"metadata": {"resourceVersion": "1", "annotations": {"k8s.io/initial-even
 
 
 class Recorded:
-    """A watch whose lines have all come already, in pieces as the network makes them."""
+    """A watch whose lines have all arrived already, in pieces as from a network."""
 
     PIECE = 65_536
 
@@ -36,11 +36,11 @@ class Recorded:
 
     @property
     def content(self) -> Recorded:
-        """Its own body."""
+        """The response is its own body."""
         return self
 
     async def request(self, method: str, path: str, **_: Any) -> Response:
-        """Nothing but the watch is asked for."""
+        """Only the watch is requested."""
         raise NotImplementedError(f"{method} {path}")
 
     @asynccontextmanager
@@ -50,7 +50,7 @@ class Recorded:
         yield self
 
     async def readany(self) -> bytes:
-        """The next piece; after the last one nothing ever comes."""
+        """The next piece; nothing follows the last one."""
         if not self._sent:
             self.began = time.process_time()
         elif self._sent >= len(self._text):
@@ -62,7 +62,7 @@ class Recorded:
 
 
 async def seconds_for_one(pods: list[dict[str, Any]]) -> float:
-    """CPU seconds for one event: each pod is added and then modified."""
+    """CPU seconds per event: each pod is added and then modified."""
     lines = [_line("BOOKMARK", END)]
     version = 1
     for kind in ("ADDED", "MODIFIED"):

@@ -1,4 +1,4 @@
-"""Pods for the cache's benchmark: pending for ever, and as large as real ones."""
+"""Pods for the cache's benchmark: always pending, and as large as real ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WRITERS = 16
 
 
 async def create_pods(connection: Connection, count: int) -> int:
-    """Makes sure that there are so many; gives the size of one as the API server sends it."""
+    """Create the missing pods; returns the size of one as the API server sends it."""
     with suppress(AlreadyExists):
         await connection.request(
             "POST", "/api/v1/namespaces", body={"metadata": {"name": NAMESPACE}}
@@ -41,7 +41,7 @@ async def _create(connection: Connection, number: int) -> None:
                     "POST", f"/api/v1/namespaces/{NAMESPACE}/pods", body=_pod(number)
                 )
             except Denied:
-                # The namespace's service account comes a moment after the namespace.
+                # The namespace's service account appears a moment after the namespace.
                 await asyncio.sleep(0.1)
             else:
                 return

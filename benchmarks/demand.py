@@ -1,9 +1,9 @@
-"""How soon demand is known: a line of the stream against the same event on a bare watch.
+"""How soon demand is known: a line of the stream compared with the same event on a plain watch.
 
-Both are read by this one process, so the clock is the same. Single pods tell the delay that the
-extender adds to the watch. A burst of like pods, under a scheduler with its default limits, tells
-how soon all of them are known, though the scheduler gets to mark them one after the other. Goals:
-5 ms (median) and 30 ms (p99) for a line, 1 s after the last pod's creation for a burst.
+One process reads both, so the clock is the same. Single pods show the delay that the extender adds
+to the watch. A burst of identical pods, with a scheduler with default limits, shows how soon all of
+them are known, although the scheduler marks them one after another. Goals: 5 ms (median) and 30 ms
+(p99) per line, 1 s after the last pod's creation for a burst.
 """
 
 from __future__ import annotations
@@ -26,19 +26,21 @@ if TYPE_CHECKING:
     from kwok.clusters import LocalCluster
 
 DEFAULT_LIMITS: Final = f"apiVersion: {SCHEDULER_API}\nkind: KubeSchedulerConfiguration\n"
-"""A scheduler that nobody has configured writes 50 times a second."""
+"""A scheduler with default settings writes 50 times per second."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be chosen."""
-    parser.add_argument("--cluster", metavar="NAME", help="one that runs, instead of a new one")
-    parser.add_argument("--pods", type=int, default=300, help="single ones (default: %(default)s)")
-    parser.add_argument("--burst", type=int, default=1000, help="like pods (default: %(default)s)")
+    """The options."""
+    parser.add_argument("--cluster", metavar="NAME", help="a running cluster, instead of a new one")
+    parser.add_argument("--pods", type=int, default=300, help="single pods (default: %(default)s)")
+    parser.add_argument(
+        "--burst", type=int, default=1000, help="identical pods (default: %(default)s)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Measures and prints."""
-    print(f"load while measuring: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+    """Measure and print."""
+    print(f"load during the measurement: {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs")
     with (
         a_cluster(arguments.cluster) as cluster,
         extending(cluster.kubeconfig, cluster.folder / "extender.log") as extender,
@@ -64,18 +66,18 @@ def _of_a_burst(cluster: LocalCluster, extender: Extender, count: int) -> Moment
 def _print_lags(moments: Moments) -> None:
     lags = sorted(moments.known[uid] - moments.marked[uid] for uid in moments.marked)
     p99 = lags[min(int(len(lags) * 0.99), len(lags) - 1)] * 1e3
-    print(f"{len(lags)} single pods: a line of the stream later than the event on a bare watch")
+    print(f"{len(lags)} single pods: delay of the stream compared with a plain watch")
     print(f"  median {statistics.median(lags) * 1e3:.2f} ms (goal 5), p99 {p99:.2f} ms (goal 30)")
 
 
 def _print_burst(moments: Moments, count: int) -> None:
     last = max(moments.created.values())
-    # Both are read by one process, in whichever order it comes to them.
+    # One process reads both, in the order in which they arrive.
     known = max(max(moments.known.values()) - last, 0.0)
     marked = max(moments.marked.values()) - last
     creating = last - min(moments.created.values())
     ratio = (marked + creating) / (known + creating)
-    print(f"{count} like pods, created within {creating:.2f} s; after the last one's creation")
+    print(f"{count} identical pods, created within {creating:.2f} s; after the last creation")
     print(f"  all were known as demand after      {known:6.2f} s (goal 1)")
     print(f"  the scheduler had marked them after {marked:6.2f} s")
-    print(f"  since the first one's creation: {ratio:.1f} times as long")
+    print(f"  since the first creation: {ratio:.1f} times as long")

@@ -28,26 +28,26 @@ PATIENCE: Final = 240.0
 PACE: Final = 0.05
 """Seconds between two single pods."""
 TOO_LARGE: Final = "1k"
-"""CPUs that no node has."""
+"""More CPUs than any node has."""
 
 
 @dataclass
 class Moments:
-    """By uid. What was there before isn't counted."""
+    """Times by UID. Pods that existed before don't count."""
 
     created: dict[str, float] = field(default_factory=dict)
     marked: dict[str, float] = field(default_factory=dict)
     known: dict[str, float] = field(default_factory=dict)
 
     def are_complete(self, count: int) -> bool:
-        """Whether everything has been seen of so many pods."""
+        """Whether everything has been seen for this many pods."""
         return min(map(len, (self.created, self.marked, self.known))) >= count
 
 
 async def single_pods(
     cluster: LocalCluster, extender: Extender, *, scheduler: str, count: int
 ) -> Moments:
-    """Pods that nobody owns, one after the other."""
+    """Pods without an owner, one after another."""
 
     async def create(connection: Connection, namespace: str) -> None:
         for number in range(count):
@@ -63,7 +63,7 @@ async def single_pods(
 async def burst(
     cluster: LocalCluster, extender: Extender, *, scheduler: str, count: int
 ) -> Moments:
-    """Like pods of one owner, as fast as they can be made."""
+    """Identical pods of one owner, as fast as they can be created."""
 
     async def create(connection: Connection, namespace: str) -> None:
         path = f"/apis/apps/v1/namespaces/{namespace}/replicasets"
@@ -98,7 +98,7 @@ async def _timed(
 
 
 async def _namespace(connection: Connection) -> str:
-    """A new one, in which pods can be made."""
+    """A new namespace in which pods can be created."""
     body = {"metadata": {"generateName": "demand-"}}
     made = (await connection.request("POST", "/api/v1/namespaces", body=body)).json()
     name: str = made["metadata"]["name"]

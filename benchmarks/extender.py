@@ -1,12 +1,13 @@
-"""The extender beside kube-scheduler: how long its verbs take, and what they cost in throughput.
+"""The extender next to kube-scheduler: how long its calls take, and their effect on throughput.
 
-The verbs are asked by a bare socket and compared with a server that reads nothing and answers
-always the same. Throughput is that of two schedulers of one cluster, one that asks the extender and
-one that doesn't, in turns: all pods wait before a scheduler starts, and what is measured is the
-time from its first binding to its last. Goals: filter 1 ms and prioritize 2 ms at 1,000 nodes
-(p99), and four fifths of the throughput. On a machine that does other work too, the slowest of a
-hundred answers tells how long processes wait for a processor; chrt -f 10 before the command lets
-the verbs be measured all the same.
+A plain socket calls the verbs; the result is compared with a server that reads nothing and always
+sends the same answer. Throughput is measured with two schedulers in one cluster, one with and one
+without the extender, in turns: all pods are pending before a scheduler starts, and the time from
+its first binding to its last is measured.
+
+Goals: filter 1 ms and prioritize 2 ms at 1,000 nodes (p99), and four fifths of the throughput. On a
+busy machine, the slowest of a hundred answers only shows how long processes wait for a CPU; run the
+command with chrt -f 10 to measure the calls anyway.
 """
 
 from __future__ import annotations
@@ -28,18 +29,18 @@ PARTS: Final = ("verbs", "throughput")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be chosen."""
-    parser.add_argument("--only", choices=PARTS, help="one of the two parts (default: both)")
-    parser.add_argument("--cluster", metavar="NAME", help="one that runs, instead of a new one")
-    parser.add_argument("--questions", type=int, default=2000, help="for each figure of the verbs")
-    parser.add_argument("--pods", type=int, default=1000, help="to be placed in each run")
-    parser.add_argument("--nodes", type=int, default=100, help="to place them on")
-    parser.add_argument("--runs", type=int, default=5, help="of each scheduler; medians count")
+    """The options."""
+    parser.add_argument("--only", choices=PARTS, help="only one of the parts (default: both)")
+    parser.add_argument("--cluster", metavar="NAME", help="a running cluster, instead of a new one")
+    parser.add_argument("--questions", type=int, default=2000, help="calls per figure")
+    parser.add_argument("--pods", type=int, default=1000, help="pods per run")
+    parser.add_argument("--nodes", type=int, default=100, help="nodes for these pods")
+    parser.add_argument("--runs", type=int, default=5, help="runs of each scheduler; medians count")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Measures and prints."""
-    print(f"load while measuring: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+    """Measure and print."""
+    print(f"load during the measurement: {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs")
     if arguments.only in {None, "verbs"}:
         _measure_verbs(arguments.questions)
     if arguments.only in {None, "throughput"}:

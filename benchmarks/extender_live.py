@@ -1,4 +1,4 @@
-"""The extender as a process, and pods and nodes by the hundred, on a real control plane."""
+"""The extender as a process, with hundreds of pods and nodes on a real control plane."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _READY_WITHIN: Final = 90.0
 
 
 class Extender:
-    """The process, at ports that it keeps over a restart."""
+    """The process, with ports that it keeps over a restart."""
 
     def __init__(self, kubeconfig: Path, log: Path, *words: str) -> None:
-        """The words are flags beyond those that every one here needs."""
+        """The arguments are flags in addition to those that every extender here needs."""
         self.verbs = f"127.0.0.1:{free_port()}"
         self.demand = f"127.0.0.1:{free_port()}"
         self._metrics = f"127.0.0.1:{free_port()}"
@@ -43,7 +43,7 @@ class Extender:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start it, and wait until it has seen everything."""
+        """Start it, and wait until its caches are complete."""
         words = ["--kubeconfig", str(self._kubeconfig), "--metrics-address", self._metrics]
         places = ["--verbs-address", self.verbs, "--demand-address", self.demand, *self._words]
         with self._log.open("ab") as output:
@@ -53,45 +53,45 @@ class Extender:
         deadline = time.monotonic() + _READY_WITHIN
         while not self._answers():
             if self._process.poll() is not None or time.monotonic() > deadline:
-                raise GiveUp(f"the extender does not start: {self._log.read_text()}")
+                raise GiveUp(f"the extender doesn't start: {self._log.read_text()}")
             time.sleep(0.05)
 
     @property
     def pid(self) -> int:
-        """Its number, while it runs."""
+        """Its process ID, while it is running."""
         if self._process is None:
-            raise GiveUp("the extender does not run")
+            raise GiveUp("the extender isn't running")
         return self._process.pid
 
     def send(self, number: signal.Signals) -> None:
-        """A signal."""
+        """Send a signal."""
         if self._process is not None:
             self._process.send_signal(number)
 
     def kill(self) -> None:
-        """End it at once, if it runs."""
+        """Kill it, if it is running."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
             self._process = None
 
     def entries(self, namespace: str = "") -> list[dict[str, Any]]:
-        """The book, or what it says of one namespace."""
+        """The book, or its entries for one namespace."""
         items: list[dict[str, Any]] = self._document()["items"]
         return [item for item in items if namespace in {"", item["namespace"]}]
 
     def demanded(self, namespace: str) -> int:
-        """Pods of the namespace that need a node, by the scheduler's own word."""
+        """Pods of the namespace that need a node, according to the scheduler."""
         entries = self.entries(namespace)
         return sum(each["state"] == "demand" and not each["inferred"] for each in entries)
 
     def position(self) -> str:
-        """Where the book is now."""
+        """The current position in the book."""
         position: str = self._document()["metadata"]["resourceVersion"]
         return position
 
     def changes(self, position: str, namespace: str) -> Iterator[str]:
-        """What has become of entries of the namespace since then: a kind for each change."""
+        """What has happened to entries of the namespace since then: one kind per change."""
         url = f"http://{self.demand}{wire.PATH}?watch=true&resourceVersion={position}"
         with urllib.request.urlopen(url, timeout=20) as lines:
             for line in map(json.loads, lines):
@@ -101,7 +101,7 @@ class Extender:
                     yield line["type"]
 
     def figure(self, name: str, **labels: str) -> float:
-        """The sum of the samples of this name with these labels."""
+        """The sum of the samples with this name and these labels."""
         with urllib.request.urlopen(f"http://{self._metrics}/metrics", timeout=20) as answer:
             families = text_string_to_metric_families(answer.read().decode())
         samples = (sample for family in families for sample in family.samples)
@@ -126,7 +126,7 @@ class Extender:
 
 @contextmanager
 def a_cluster(name: str | None) -> Iterator[LocalCluster]:
-    """The cluster of this name, which goes on running, or one that ends with the context."""
+    """The running cluster with this name, or a new one that ends with the context."""
     if name is not None:
         yield _found(name)
         return
@@ -155,7 +155,7 @@ def _kwok(*words: str) -> None:
 
 @contextmanager
 def extending(kubeconfig: Path, log: Path, *words: str) -> Iterator[Extender]:
-    """The extender, from its start to its end."""
+    """The extender, from start to end."""
     extender = Extender(kubeconfig, log, *words)
     try:
         extender.start()
@@ -165,7 +165,7 @@ def extending(kubeconfig: Path, log: Path, *words: str) -> Iterator[Extender]:
 
 
 def node(name: str, *, group: str, pods: int = 110) -> dict[str, Any]:
-    """A node of 4 CPUs, for those who tolerate it."""
+    """A node with 4 CPUs, for pods that tolerate its taint."""
     resources = {"cpu": "4", "memory": "8Gi", "pods": str(pods)}
     return {
         "apiVersion": "v1",
@@ -177,14 +177,14 @@ def node(name: str, *, group: str, pods: int = 110) -> dict[str, Any]:
 
 
 def is_ready(node: dict[str, Any]) -> bool:
-    """Whether its taints of a young node are gone."""
+    """Whether the taints of a new node are gone."""
     conditions = node["status"].get("conditions", [])
     ready = any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
     return ready and len(node["spec"].get("taints", [])) == 1
 
 
 def replicas(name: str, *, count: int, scheduler: str, cpu: str, group: str = "") -> dict[str, Any]:
-    """Like pods, made by the controller manager, which is faster than we are."""
+    """Identical pods, created by the controller manager, which is faster than we are."""
     container = {"name": "main", "image": "none", "resources": {"requests": {"cpu": cpu}}}
     spec = {
         "schedulerName": scheduler,

@@ -1,12 +1,12 @@
-"""How many pods a second two schedulers of one cluster place: with the extender and without it.
+"""How many pods per second two schedulers of one cluster place: with and without the extender.
 
-They take turns, so what else this machine does meets both. All pods are there before a scheduler
-starts: otherwise the speed of creating them would be measured. The client limits of both are raised
-alike, as the stanza of `growth scheduler-config` has it.
+They take turns, so other load on the machine affects both. All pods exist before a scheduler
+starts; otherwise the speed of creating them would be measured. The client limits of both are raised
+equally, as in the output of `growth scheduler-config`.
 
-Beside the rates, the processor time of each program is told: where API server, scheduler and
-extender share a few processors, it is what they all wait for. The extender follows the cluster in
-both kinds of runs, so the difference is what the questions cost.
+Besides the rates, the CPU time of each program is reported: if API server, scheduler and extender
+share a few CPUs, all of them wait for it. The extender follows the cluster in both kinds of runs,
+so the difference is the cost of the calls.
 """
 
 from __future__ import annotations
@@ -60,42 +60,42 @@ class Run:
     pods: int
     seconds: float
     used: Mapping[str, float]
-    """Seconds on a processor, by program."""
+    """CPU seconds, by program."""
 
     @property
     def rate(self) -> float:
-        """Pods a second."""
+        """Pods per second."""
         return self.pods / self.seconds
 
     @property
     def cost(self) -> Mapping[str, float]:
-        """Milliseconds on a processor for a pod, by program and together."""
+        """Milliseconds of CPU time per pod, by program and in total."""
         each = {name: seconds / self.pods * 1e3 for name, seconds in self.used.items()}
         return {**each, TOGETHER: sum(each.values())}
 
 
 class Kept(NamedTuple):
-    """What is left of the throughput when the extender is asked."""
+    """The remaining throughput with the extender."""
 
     rate: float
-    """The ratio of the rates: what was seen."""
+    """The ratio of the rates: what was observed."""
     processor: float
-    """The ratio of the processor times: what is seen where nothing else is waited for."""
+    """The ratio of the CPU times: what would be observed if CPU were the only limit."""
 
 
 def compare(cluster: LocalCluster, *, pods: int, nodes: int, runs: int) -> Kept:
-    """Measures both in turns, prints both sides, and gives the ratios of the medians."""
+    """Measure both in turns, print both results, and return the ratios of the medians."""
     with (
         extending(cluster.kubeconfig, cluster.folder / "extender.log") as extender,
         _nodes(cluster, nodes),
     ):
         found = _in_turns(cluster, extender, pods=pods, runs=runs)
-    print(f"{pods} pods on {nodes} nodes, {runs} runs each in turns, pods a second:")
+    print(f"{pods} pods on {nodes} nodes, {runs} alternating runs each, pods per second:")
     for name, each in found.items():
         spread = ", ".join(f"{run.rate:.0f}" for run in each)
         print(f"  {name:10} median {_median_rate(each):6.0f}   of {spread}")
     rate = _median_rate(found[ASKING]) / _median_rate(found[ALONE])
-    print(f"  with the extender / without it: {rate:.2f}   goal {GOAL}")
+    print(f"  with the extender / without: {rate:.2f}   goal {GOAL}")
     processor = _compare_costs(_median_costs(found[ASKING]), _median_costs(found[ALONE]))
     return Kept(rate, processor)
 
@@ -110,14 +110,14 @@ def _median_costs(runs: Iterable[Run]) -> Mapping[str, float]:
 
 
 def _compare_costs(asking: Mapping[str, float], alone: Mapping[str, float]) -> float:
-    """The others do the same for a pod in both; where theirs differs, chance is at work."""
-    print(f"{'ms on a processor for a pod':30}{ASKING:>8}{ALONE:>8}")
+    """The other programs do the same work per pod in both; differences there are noise."""
+    print(f"{'ms of CPU time per pod':30}{ASKING:>8}{ALONE:>8}")
     for name in asking:
         print(f"  {name:28}{asking[name]:8.2f}{alone[name]:8.2f}")
     more = sum(asking[name] - alone[name] for name in TALKING)
     ratio = alone[TOGETHER] / (alone[TOGETHER] + more)
-    print(f"  the questions cost the two that talk {more:.2f} of {alone[TOGETHER]:.2f} ms:")
-    print(f"  where only processors are waited for, {ratio:.2f} of the throughput is left")
+    print(f"  the calls cost scheduler and extender {more:.2f} of {alone[TOGETHER]:.2f} ms:")
+    print(f"  if CPU is the only limit, {ratio:.2f} of the throughput remains")
     return ratio
 
 
@@ -132,7 +132,7 @@ def _in_turns(
     configurations = _configurations(extender)
     found: dict[str, list[Run]] = {name: [] for name in configurations}
     for turn in range(runs):
-        # Each goes first every other time.
+        # Each one starts every second round.
         names = list(configurations)
         order = names if turn % 2 else names[::-1]
         for name in order:
@@ -164,7 +164,7 @@ def _nodes(cluster: LocalCluster, count: int) -> Iterator[None]:
 
 @contextmanager
 def _waiting(cluster: LocalCluster, *, scheduler: str, count: int) -> Iterator[None]:
-    """So many pods that wait for a scheduler of this name; gone afterwards."""
+    """Pods that wait for a scheduler with this name; deleted afterwards."""
     _create(cluster, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
     _wait(lambda: _exists(cluster, "serviceaccount", "default"))
     named = ("-n", NAMESPACE)
@@ -181,13 +181,13 @@ def _waiting(cluster: LocalCluster, *, scheduler: str, count: int) -> Iterator[N
 async def _placing(
     kubeconfig: Path, count: int, *, scheduling: Scheduling, used: Callable[[], Mapping[str, float]]
 ) -> Run:
-    """All pods are bound, as a watch shows it."""
+    """All pods are bound, according to a watch."""
     watching = asyncio.Event()
     async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as tasks:
         watch = _watch_bindings(kubeconfig, count, used=used, watching=watching)
         done = tasks.create_task(watch)
         await watching.wait()
-        # Its start is waited for beside the watch, which must miss no moment.
+        # Wait for its start while watching, so that the watch misses nothing.
         with ExitStack() as running:
             await asyncio.to_thread(running.enter_context, scheduling())
             return await done
@@ -228,5 +228,5 @@ def _wait(done: Callable[[], bool]) -> None:
     deadline = time.monotonic() + PATIENCE
     while not done():
         if time.monotonic() > deadline:
-            raise GiveUp(f"the cluster is not as it should be after {PATIENCE:.0f} s")
+            raise GiveUp(f"the cluster isn't in the expected state after {PATIENCE:.0f} s")
         time.sleep(0.1)

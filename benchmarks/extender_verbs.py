@@ -1,8 +1,8 @@
-"""Questions to the verbs over one kept connection, as kube-scheduler asks them one pod at a time.
+"""Calls of the verbs over one kept connection, as kube-scheduler makes them, one pod at a time.
 
-`python -m benchmarks.extender_verbs` is the side that answers: the extender's own verbs and ranking
-over a cluster made up for it, or (with the word floor) a server that reads nothing and answers
-always the same, which is the least that a question can take here.
+`python -m benchmarks.extender_verbs` is the server: the extender's own verbs and ranking over a
+generated cluster, or (with the argument floor) a server that reads nothing and always sends the
+same answer, which is the fastest possible here.
 """
 
 from __future__ import annotations
@@ -54,19 +54,19 @@ class Latency(NamedTuple):
 
 
 def node_names(count: int) -> list[str]:
-    """As long as those of machines that growth has bought."""
+    """As long as the names of machines that growth has bought."""
     return [f"default-{number:08x}-4c5e-4f52-8f0c-b2d7f3a1{number:04x}" for number in range(count)]
 
 
 def question(names: Sequence[str]) -> bytes:
-    """A request of kube-scheduler's about a pod of usual size."""
+    """A call of kube-scheduler about a pod of usual size."""
     metadata = {"name": "web-1", "namespace": "shop", "uid": "u-1", "resourceVersion": "7"}
     pod = {"metadata": metadata, "spec": {"containers": [{"env": ["x" * 50] * (POD_BYTES // 53)}]}}
     return json.dumps({"Pod": pod, "Nodes": None, "NodeNames": names}).encode()
 
 
 def latencies(address: str, verb: str, body: bytes, *, times: int) -> Latency:
-    """How long an answer takes, from before the question is sent until all of it is there."""
+    """The time from before the call is sent until the whole answer has arrived."""
     host, _, port = address.rpartition(":")
     head = f"POST /{verb} HTTP/1.1\r\nHost: growth\r\nContent-Length: {len(body)}\r\n\r\n"
     request = head.encode() + body
@@ -94,7 +94,7 @@ def _ask(connection: socket.socket, request: bytes) -> float:
 
 @contextmanager
 def answering(*words: str) -> Iterator[str]:
-    """The side that answers, as a process of its own; gives its address."""
+    """The server, as a separate process; returns its address."""
     command = [sys.executable, "-m", "benchmarks.extender_verbs", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -1,8 +1,8 @@
-"""Does the cluster get what was planned: machines in the end, over machines of the first plans.
+"""Does the cluster get what was planned? Machines in the end, divided by planned machines.
 
-The real scheduler binds 300 mixed pods to machines that boot in 5 to 15 s, with the extender and
-without. A second purchase is a machine for more pods of a workload than it has: some of them had
-been bought for before, whether they were there by then or only announced. The bound is `growth
+The real scheduler binds 300 mixed pods to machines that boot in 5 to 15 s, with and without the
+extender. A second purchase is a machine for more pods of a workload than it has: some of them had
+been bought for before, whether they existed then or were only announced. The bound is `growth
 plan`'s for the same manifests.
 """
 
@@ -32,7 +32,7 @@ _WITHOUT: Final = ("webhooks", "reconciler")
 
 
 class Ending(NamedTuple):
-    """What one seed has come to."""
+    """The result of one seed."""
 
     planned: int
     machines: int
@@ -41,7 +41,7 @@ class Ending(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """Machines in the end, over those that were planned."""
+        """Machines in the end, divided by planned machines."""
         return self.machines / self.planned
 
 
@@ -49,7 +49,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `fidelity`."""
     parser.add_argument("--seeds", type=int, default=10, metavar="N", help="seeds 1 to N")
     parser.add_argument("--pods", type=int, default=300, metavar="N")
-    parser.add_argument("--deployments", type=int, default=20, metavar="N", help="their owners")
+    parser.add_argument(
+        "--deployments", type=int, default=20, metavar="N", help="deployments of these pods"
+    )
     parser.add_argument("--prices", choices=("aws", "hetzner"), default="hetzner")
 
 
@@ -61,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
             endings.append(_measured(arguments, seed, processes))
             print(f"  {title}, seed {seed}: {_line(endings[-1])}", flush=True)
         print(
-            f"  {title}: median {median(each.ratio for each in endings):.3f} machines for each"
+            f"  {title}: median {median(each.ratio for each in endings):.3f} machines per"
             f" planned one (<= 1.03), cost {median(each.cost / each.bound for each in endings):.3f}"
             f" x the bound; load {os.getloadavg()[0]:.1f}\n",
             flush=True,
@@ -102,7 +104,7 @@ def _measured(arguments: argparse.Namespace, seed: int, processes: Sequence[str]
 async def _requests(
     cluster: LocalCluster, offered: Iterable[dict[str, Any]], wanted: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """All that was bought until every pod is bound, in the order in which it was."""
+    """All machines bought until every pod is bound, in order."""
     count = sum(each["spec"]["replicas"] for each in wanted)
     async with grown.connected(cluster) as connection:
         await grown.create(connection, [manifests.control_plane(), *offered])
@@ -122,7 +124,7 @@ def _in_order(lives: Lives) -> list[dict[str, Any]]:
 
 
 def second_purchases(specs: Iterable[dict[str, Any]], wanted: Mapping[str, int]) -> int:
-    """Requests for pods of a workload of which all that it has had been bought for."""
+    """Requests for pods of a workload for which machines had already been bought."""
     bought: Counter[str] = Counter()
     count = 0
     for spec in specs:

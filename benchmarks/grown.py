@@ -1,4 +1,4 @@
-"""A cluster with growth beside it, for one measurement, and kubectl-free ways to load it."""
+"""A cluster with growth next to it, for one measurement, and ways to load it without kubectl."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _PAUSE: Final = 0.2
 
 @contextmanager
 def a_cluster(purpose: str, *words: str) -> Iterator[LocalCluster]:
-    """One of its own, from its start to its end."""
+    """A new cluster, from start to end."""
     name = f"growth-{purpose}-{os.getpid()}"
     try:
         _kwok("up", "--name", name, *words)
@@ -63,7 +63,7 @@ async def connected(cluster: LocalCluster) -> AsyncIterator[Connection]:
 
 
 async def create(connection: Connection, objects: Iterable[dict[str, Any]]) -> None:
-    """Create objects, as fast as the server takes them."""
+    """Create objects, as fast as the server accepts them."""
     async with asyncio.TaskGroup() as tasks:
         for each in objects:
             tasks.create_task(connection.request("POST", _PATHS[each["kind"]], body=each))
@@ -75,7 +75,7 @@ async def delete_all(connection: Connection, kind: str) -> None:
 
 
 async def double_the_room(connection: Connection) -> None:
-    """Let every node have twice as much of everything for pods."""
+    """Give every node twice as much of everything for pods."""
     nodes = (await connection.request("GET", _PATHS["Node"])).json()["items"]
     async with asyncio.TaskGroup() as tasks:
         for node in nodes:
@@ -96,11 +96,11 @@ async def gone(connection: Connection, kind: str) -> None:
         if not (await connection.request("GET", _PATHS[kind])).json()["items"]:
             return
         await asyncio.sleep(_PAUSE)
-    raise GiveUp(f"there are still objects of kind {kind} after {_LOOKS * _PAUSE:.0f} s")
+    raise GiveUp(f"objects of kind {kind} still exist after {_LOOKS * _PAUSE:.0f} s")
 
 
 def cpu_seconds(cluster: LocalCluster) -> dict[str, float]:
-    """What each process of growth and of the control plane has used of the processors so far."""
+    """The CPU time of each process of growth and of the control plane so far."""
     used = {_told(each.pid, each.name): _ticks(each.pid) for each in _all(cluster)}
     return {name: ticks / os.sysconf("SC_CLK_TCK") for name, ticks in used.items()}
 
@@ -111,7 +111,7 @@ def _all(cluster: LocalCluster) -> Iterator[Any]:
 
 
 def _told(pid: int, name: str) -> str:
-    """What a person calls the process: a Python program by its module."""
+    """What people call the process: a Python program by its module."""
     words = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
     return words[words.index("-m") + 1] if "-m" in words else name
 

@@ -1,7 +1,7 @@
-"""Input that little or nothing can be done about: how soon the answer comes, and what it says.
+"""Unsolvable input: how soon the answer comes, and what it says.
 
-Each line is one such input at quick effort, as live planning asks. Processor seconds are told, as
-other programs on the machine take none of them.
+Each line is one such input with effort `quick`, as in live planning. It reports CPU seconds, which
+don't depend on other programs on the machine.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ AWS = catalogue("aws", 0)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Nothing can be chosen."""
+    """There are no options."""
     del parser
 
 
 def run(_: argparse.Namespace) -> int:
-    """Answer each, and print when and what."""
+    """Solve each, and print the time and the answer."""
     print(
         "input                                     cpu s   work  nodes  left out  the first reason"
     )
@@ -46,11 +46,11 @@ def run(_: argparse.Namespace) -> int:
 
 def cases() -> Iterator[tuple[str, Problem]]:
     """Every input with its name."""
-    yield "10,000 alike that fit nowhere", problem(_pods(1, cpu=10**6, count=10_000))
+    yield "10,000 identical that fit nowhere", problem(_pods(1, cpu=10**6, count=10_000))
     yield "10,000 different that fit nowhere", problem(_pods(10_000, cpu=10**6))
     yield "10,000 different, and no offer", problem(_pods(10_000, cpu=100), offers=())
-    yield "10,000 that ask for nothing", problem(_pods(1, cpu=0, memory=0, count=10_000))
-    yield "one of a million cores", problem(_pods(1, cpu=10**9))
+    yield "10,000 without requests", problem(_pods(1, cpu=0, memory=0, count=10_000))
+    yield "one with a million cores", problem(_pods(1, cpu=10**9))
     yield "together, and in two places at once", _torn_between_places()
     yield "together on a node, and apart", _torn_on_a_node()
     for listed, offers in (("aws", AWS), ("hetzner", HETZNER)):
@@ -65,7 +65,7 @@ def problem(
     offers: tuple[Offer, ...] = HETZNER,
     groups: tuple[Group, ...] = (),
 ) -> Problem:
-    """Pods and what may be bought for them."""
+    """Pods, and what may be bought for them."""
     return Problem(resources=RESOURCES, classes=tuple(classes), offers=offers, groups=groups)
 
 

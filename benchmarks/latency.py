@@ -1,10 +1,10 @@
-"""How long pods wait for machines that boot at once: a lone pod, and a burst of a thousand.
+"""How long pods wait for machines that boot instantly: a single pod, and a burst of a thousand.
 
-On a real control plane, with simulated machines. A burst is measured against the floor: what the
-same control plane needs for the same pods when the same machines are there already, empty and with
-twice the room (a scheduler alone packs worse than a plan), with growth stopped and a scheduler that
-asks no extender. Each round has a cluster of its own, in which
-growth goes first and the floor second. The bound is `growth plan`'s for the same manifests.
+It uses a real control plane with simulated machines. A burst is compared with the floor: the time
+that the same control plane needs for the same pods if the same machines already exist, empty and
+twice as large (a scheduler alone packs worse than a plan), with growth stopped and a scheduler
+without an extender. Each round has its own cluster, in which growth is measured first and the floor
+second. The bound is `growth plan`'s for the same manifests.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _PATIENCE: Final = 180.0
 _PLAIN: Final = "plain"
 PEERS: Final = """\
   for comparison, measured on such a control plane on 18 Nov 2026 (2 busy cores, 576 offers):
-    a lone pod bound     Karpenter 1.14 2.1 s (1.2 s with idle 0), Cluster Autoscaler 1.36 10.4 s
+    a single pod bound    Karpenter 1.14 2.1 s (1.2 s with idle 0), Cluster Autoscaler 1.36 10.4 s
     1,000 pods / floor   Karpenter 3.4 x, Cluster Autoscaler 5 x
     cost / bound         Karpenter 1.33 to 1.70, Cluster Autoscaler 1.9 to 4.5"""
 
 
 class Burst(NamedTuple):
-    """What one round has come to."""
+    """The result of one round."""
 
     seconds: float
     floor: float
@@ -53,12 +53,14 @@ class Burst(NamedTuple):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `latency`."""
-    parser.add_argument("--singles", type=int, default=30, metavar="N", help="lone pods")
+    parser.add_argument("--singles", type=int, default=30, metavar="N", help="single pods")
     parser.add_argument("--bursts", type=int, default=3, metavar="N", help="rounds of a burst")
     parser.add_argument("--pods", type=int, default=1000, metavar="N", help="pods of a burst")
-    parser.add_argument("--deployments", type=int, default=40, metavar="N", help="their owners")
+    parser.add_argument(
+        "--deployments", type=int, default=40, metavar="N", help="deployments of these pods"
+    )
     parser.add_argument("--prices", choices=("aws", "hetzner"), default="aws")
-    parser.add_argument("--seed", type=int, default=1, help="draws pods and prices")
+    parser.add_argument("--seed", type=int, default=1, help="seed for pods and prices")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -79,7 +81,7 @@ async def _singles(cluster: LocalCluster, arguments: argparse.Namespace) -> None
         async with watched(connection) as lives:
             before = log.stat().st_size
             for number in range(arguments.singles):
-                # As large as a machine of its own, so it never fits where the last one went.
+                # Each pod needs a whole machine, so it never fits where the last one went.
                 alone = manifests.pod(f"alone-{number}", requests={"cpu": "40"})
                 await grown.create(connection, [alone])
                 name = alone["metadata"]["name"]
@@ -96,7 +98,7 @@ def _is_bound(lives: Lives, pod: str) -> bool:
 
 
 def _print_singles(pods: Sequence[Moments], count: int) -> None:
-    print(f"{count} lone pods, one after the other; load {_load()}")
+    print(f"{count} single pods, one after another; load {_load()}")
     print("\n".join(table(pods)))
     requested = [each["requested"] * 1000 for each in pods]
     bound = [each["bound"] * 1000 for each in pods]
@@ -169,7 +171,7 @@ async def _burst(cluster: LocalCluster, arguments: argparse.Namespace) -> Burst:
 async def _floor(
     connection: Connection, cluster: LocalCluster, arguments: argparse.Namespace
 ) -> float:
-    """The same pods again, on the same machines, which are there, empty, and twice as large."""
+    """The same pods again, on the same machines, which exist, are empty, and are twice as large."""
     growing.run_kubectl(cluster, "delete", "mutatingwebhookconfigurations", "--all")
     await grown.delete_all(connection, "Deployment")
     await grown.gone(connection, "Pod")

@@ -1,6 +1,6 @@
-"""When what happened to pods, requests, nodes and removals: told by watches of our own.
+"""When each thing happened to pods, requests, nodes and removals, according to watches of our own.
 
-The moments are those at which the API server tells, on one clock, so what lies between two of them
+The times are those at which the API server reports, on one clock, so the time between two of them
 is the system's and not the reader's.
 """
 
@@ -37,7 +37,7 @@ _PATIENCE: Final = 600.0
 
 
 class Life(msgspec.Struct):
-    """One object: its newest state, and when each thing happened to it first."""
+    """One object: its latest state, and when each thing first happened to it."""
 
     newest: dict[str, Any]
     moments: dict[str, float] = {}
@@ -52,11 +52,11 @@ class Lives:
         self._changed = asyncio.Event()
 
     def of(self, kind: str) -> dict[str, Life]:
-        """All of a kind, by their names."""
+        """All objects of a kind, by name."""
         return self._lives[kind]
 
     def moments(self, kind: str, moment: str) -> dict[str, float]:
-        """When this happened, by the name of each to whom it has."""
+        """When this happened, by the name of the object."""
         return {
             name: life.moments[moment]
             for name, life in self._lives[kind].items()
@@ -64,7 +64,7 @@ class Lives:
         }
 
     async def until(self, done: Callable[[], bool], goal: str, *, within: float) -> None:
-        """Wait for something to have happened."""
+        """Wait until something has happened."""
         try:
             async with asyncio.timeout(within):
                 while not done():
@@ -87,7 +87,7 @@ class Lives:
 
 @asynccontextmanager
 async def watched(connection: Connection) -> AsyncIterator[Lives]:
-    """Lives from now on: what is there already is not among them."""
+    """Objects from now on; existing ones don't count."""
     lives = Lives()
     async with asyncio.TaskGroup() as tasks:
         starts = [asyncio.Event() for _ in PATHS]
@@ -105,7 +105,7 @@ async def watched(connection: Connection) -> AsyncIterator[Lives]:
 async def _follow(
     connection: Connection, kind: str, path: str, lives: Lives, started: asyncio.Event
 ) -> NoReturn:
-    """Watch from now on; a watch that a busy server ends goes on where it was."""
+    """Watch from now on; if a busy server ends the watch, it continues from there."""
     listed = (await connection.request("GET", path, query={"limit": "1"})).json()
     version = listed["metadata"]["resourceVersion"]
     while True:

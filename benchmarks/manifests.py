@@ -1,7 +1,7 @@
-"""What the benchmarks on a real control plane apply: a catalogue, its pool, and deployments.
+"""What benchmarks on a real control plane apply: a catalogue, its pool, and deployments.
 
-The price lists and the shapes of pods are those that the solver is measured with
-(`benchmarks.workloads`), as objects of Kubernetes.
+The price lists and shapes of pods are those of the solver's benchmark (`benchmarks.workloads`), as
+Kubernetes objects.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LABELS: Final = {"terms": "example.com/terms"}
 def class_and_pool(
     prices: str, *, seed: int, spec: Mapping[str, Any] | None = None
 ) -> list[dict[str, Any]]:
-    """A cloud with this price list, and a pool that may buy all of it without a limit."""
+    """A provider with this price list, and a pool that may buy all of it without a limit."""
     types: dict[str, dict[str, Any]] = {}
     for offer in catalogue(prices, seed):
         entry = types.setdefault(offer.type, _type(offer))
@@ -37,7 +37,7 @@ def class_and_pool(
 
 
 def control_plane() -> dict[str, Any]:
-    """A node for nobody: with none at all the scheduler tries every pod anew at every event."""
+    """A node that no pod uses: without any node, the scheduler retries every pod at every event."""
     amounts = {"cpu": "4", "memory": "8Gi", "pods": "110"}
     taint = {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}
     return {
@@ -81,7 +81,7 @@ def _amounts(numbers: Sequence[int]) -> dict[str, str]:
 def deployments(
     *, pods: int, count: int, seed: int, spec: Mapping[str, Any] | None = None
 ) -> Iterator[dict[str, Any]]:
-    """So many pods of so many deployments, with the long tail of real clusters."""
+    """This many pods of this many deployments, with the long tail of real clusters."""
     drawn = workload(
         offers=(), pods="heavy", constraints="off", classes=count, count=pods, seed=seed
     )
@@ -100,7 +100,7 @@ def deployment(
     requests: Mapping[str, str],
     spec: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """A deployment; `spec` is what its pods say besides."""
+    """A deployment; `spec` is added to its pods."""
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -114,7 +114,7 @@ def deployment(
 
 
 def pod(name: str, *, requests: Mapping[str, str]) -> dict[str, Any]:
-    """A pod that nobody owns."""
+    """A pod without an owner."""
     return {
         "apiVersion": "v1",
         "kind": "Pod",

@@ -1,4 +1,4 @@
-"""What this process has of the memory, as the kernel counts it."""
+"""The memory of this process, as the kernel counts it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 
 def megabytes(field: str) -> float:
-    """`VmRSS` is what it has now, `VmHWM` what it had at most.
+    """`VmRSS` is the current memory, `VmHWM` the maximum.
 
-    The peak of `getrusage` is none to go by: it counts that of the parent that started this one.
+    The maximum of `getrusage` is useless here: it includes that of the parent process.
     """
     lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(field))

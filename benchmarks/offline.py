@@ -1,4 +1,4 @@
-"""What `growth plan` says of manifests: what it would pay, and what no purchase undercuts."""
+"""What `growth plan` says about manifests: its cost, and its bound."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def bound_of(objects: Iterable[dict[str, Any]]) -> float:
-    """What an hour of machines for them costs at least."""
+    """The lowest possible cost per hour of machines for them."""
     return plan_of(objects)[1]
 
 
 def plan_of(objects: Iterable[dict[str, Any]]) -> tuple[float, float]:
-    """What an hour of the planned machines costs, and what of any machines at least."""
+    """The cost per hour of the planned machines, and the lowest possible cost."""
     words = ["plan", "-f", "-", "-o", "json"]
     given = "\n---\n".join(json.dumps(each) for each in objects)
     done = subprocess.run(

@@ -1,8 +1,8 @@
-"""What more work buys: the picture of cost and bound in docs/concepts/solver.md.
+"""What more work achieves: the picture of cost and bound in docs/concepts/solver.md.
 
-The same problems are solved with more and more counted work. Work is counted and not timed, so the
-picture is the same on every machine; a tick is about a microsecond on the one where the stages were
-weighed.
+The same problems are solved with more and more counted work. Work is counted, not timed, so the
+picture is the same on every machine; a tick is about a microsecond on the machine where the stages
+were calibrated.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ LISTS: Final = {
 }
 
 A_DAY: Final = 86_400.0
-"""No clock may decide what is drawn."""
+"""The clock must not affect the picture."""
 
 WIDTH, HEIGHT = 380, 250
 LEFT, TOP, RIGHT, BOTTOM = 52, 46, 14, 44
@@ -48,7 +48,7 @@ LOWEST, HIGHEST = 99.0, 104.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One solve: the work it may do, and what came of it, in percent of the best bound."""
+    """One solve: the work it may do, and the result, in percent of the best bound."""
 
     work: int
     cost: float
@@ -65,7 +65,7 @@ class Curve:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be chosen on the command line."""
+    """The options."""
     parser.add_argument("--count", type=int, default=10_000, help="pods")
     parser.add_argument("--picture", type=Path, default=PICTURE, help="where to write it")
 
@@ -103,7 +103,7 @@ def _curve(listed: str, count: int) -> Curve:
 
 
 def _picture(curves: Sequence[Curve], count: int) -> Iterator[str]:
-    """The whole picture, one panel beside the other."""
+    """The whole picture, one chart next to the other."""
     size = f'width="{WIDTH * len(curves)}" height="{HEIGHT}"'
     yield f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="11">'
     yield '<rect width="100%" height="100%" fill="white"/>'
@@ -117,15 +117,13 @@ def _picture(curves: Sequence[Curve], count: int) -> Iterator[str]:
 def _panel(curve: Curve, count: int) -> Iterator[str]:
     title = f"{count:,} pods, {LISTS[curve.listed]}"
     yield _text(LEFT, 16, title, weight="bold")
-    yield _text(LEFT, 31, f"first-fit: {curve.first_fit:.0f} % (above the picture)", colour="#777")
+    yield _text(LEFT, 31, f"first-fit: {curve.first_fit:.0f} % (above the chart)", colour="#777")
     yield from _axes()
     yield _line([(p.work, p.cost) for p in curve.points], "#c2410c")
     yield _line([(p.work, p.bound) for p in curve.points], "#1d4ed8")
     last = curve.points[-1]
-    yield _text(_x(last.work) - 66, _y(last.cost) - 8, "what it costs", colour="#c2410c")
-    yield _text(
-        _x(last.work) - 118, _y(last.bound) + 16, "what no plan undercuts", colour="#1d4ed8"
-    )
+    yield _text(_x(last.work) - 66, _y(last.cost) - 8, "cost of the plan", colour="#c2410c")
+    yield _text(_x(last.work) - 118, _y(last.bound) + 16, "bound", colour="#1d4ed8")
 
 
 def _axes() -> Iterator[str]:

@@ -1,7 +1,7 @@
-"""What each program of a cluster takes of the processors, as the kernel counts it.
+"""The CPU time of each program of a cluster, as the kernel counts it.
 
-Where the processors are the limit, this tells what a rate will be, and unlike the rate it says
-nearly the same however busy the machine is otherwise.
+If CPU is the limit, this predicts the rate, and unlike the rate it is nearly the same however busy
+the machine is.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TICK: Final = 1 / os.sysconf("SC_CLK_TCK")
 
 
 def used_by(folder: Path, **others: int) -> Mapping[str, float]:
-    """Seconds of each program of the cluster in this folder, and of the others named here."""
+    """Seconds of each program of the cluster in this folder, and of the others given here."""
     programs = ((each.name, each.pid) for each in processes_in(folder, PROGRAMS))
     used: dict[str, float] = {}
     for name, pid in (*programs, *others.items()):
@@ -38,7 +38,7 @@ def used_by(folder: Path, **others: int) -> Mapping[str, float]:
 
 def _used(pid: int) -> float:
     with suppress(FileNotFoundError):
-        # The name of the program comes before, in brackets, and may hold spaces.
+        # The name of the program comes before, in brackets, and may contain spaces.
         fields = (PROC / str(pid) / "stat").read_text("utf-8").rpartition(")")[2].split()
         return sum(map(int, fields[11:13])) * _TICK
     return 0.0

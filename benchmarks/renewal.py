@@ -1,10 +1,10 @@
-"""A cluster after most of its pods are gone: what giving back and replacing nodes saves, how soon.
+"""A cluster after most of its pods have ended: what replacing nodes saves, and how soon.
 
-Clusters are bought at the best price, then 60 % of their pods end at random. Nothing is known of
-how they came about: only nodes, what each holds, and what moving a pod costs. `after` is what the
-cluster costs when the answer is carried out, `anew` a plan from scratch for the pods that are left,
-`bound` what no plan undercuts. Evictions are told for each pod that is left; `least` is what a
-cluster costs at least, by the linear program, when no more than 0.4 of its pods are moved.
+Clusters are bought at the best price, then 60 % of their pods end at random. The solver knows only
+nodes, what each holds, and the cost of moving a pod. `after` is the cost of the cluster when the
+answer is carried out, `anew` a plan from scratch for the remaining pods, `bound` the bound of any
+plan. Evictions are per remaining pod; `least` is the lowest possible cost of a cluster, according
+to the linear program, if at most 0.4 of its pods are moved.
 """
 
 from __future__ import annotations
@@ -30,30 +30,33 @@ if TYPE_CHECKING:
 
 LEFT = 0.4
 FEW = 0.4
-"""Evictions for each pod that is left that are thought to be few."""
+"""Evictions per remaining pod that count as few."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be chosen on the command line."""
+    """The options."""
     parser.add_argument("--seeds", type=int, default=2, help="clusters of each kind")
     parser.add_argument("--nodes", type=int, nargs="*", default=[50, 200, 1000])
     parser.add_argument("--prices", nargs="*", default=["aws", "hetzner"])
     parser.add_argument("--pods", nargs="*", default=["kb", "heavy"])
     parser.add_argument("--effort", choices=("quick", "normal", "thorough"), default="quick")
     parser.add_argument(
-        "--eviction", type=float, default=0.1, help="what moving costs, in prices of a mean pod"
+        "--eviction", type=float, default=0.1, help="cost of a move, in prices of a mean pod"
     )
     parser.add_argument(
-        "--near", type=float, default=NEAR, help="so many times the bound is cheap enough"
+        "--near", type=float, default=NEAR, help="multiple of the bound that is cheap enough"
     )
     parser.add_argument(
-        "--reluctance", type=float, default=RELUCTANCE, help="so many times moving costs there"
+        "--reluctance",
+        type=float,
+        default=RELUCTANCE,
+        help="multiple of the cost of a move below that",
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """One cluster before and after; money in parts of the plan from scratch."""
+    """One cluster before and after; money relative to the plan from scratch."""
 
     nodes: int
     left: int
@@ -66,8 +69,8 @@ class Outcome:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Decide about each cluster, and print what it came to."""
-    print("money in parts of a plan from scratch; evictions for each pod left; medians of seeds")
+    """Decide about each cluster, and print the results."""
+    print("money in parts of a plan from scratch; evictions per remaining pod; medians of seeds")
     print("prices   pods   nodes  pods left  before  after  least  bound  evictions  cpu s  most")
     for prices in arguments.prices:
         for pods in arguments.pods:
@@ -98,7 +101,7 @@ def _drawn(
 
 
 def measured(renewal: Renewal, effort: Effort) -> Outcome:
-    """One answer, and the plan from scratch beside it."""
+    """One answer, and the plan from scratch for comparison."""
     begun = time.process_time()
     answer = renew(renewal, effort)
     used = time.process_time() - begun
@@ -120,10 +123,10 @@ def measured(renewal: Renewal, effort: Effort) -> Outcome:
 
 
 def _most_saved(renewal: Renewal, *, moved: float) -> float:
-    """What no set of nodes saves that moves so many pods: whatever a pod's move is said to cost.
+    """What no set of nodes that moves this many pods can save, whatever the cost of a move.
 
-    A set that moves fewer gains what it saves, less that price for each; and no set gains more
-    than the program says.
+    A set that moves fewer gains what it saves minus that cost for each; and no set gains more than
+    the program says.
     """
     pods = sum(pod.count for pod in renewal.problem.classes)
     mean = sum(node.price for node in renewal.standing) / pods
@@ -133,7 +136,7 @@ def _most_saved(renewal: Renewal, *, moved: float) -> float:
 
 
 PRICES = (0.1, 0.2, 0.4, 0.6, 0.8, 1.2, 1.6)
-"""Of a move, in shares of what a pod that is left costs before anything goes."""
+"""The cost of a move, in shares of what a remaining pod costs before any node goes."""
 
 
 def _most_gained(renewal: Renewal, price: int) -> float:

@@ -1,7 +1,7 @@
-"""What giving back is worth: idle nodes, a drop of the load, churn, and what each decision costs.
+"""What giving back achieves: idle nodes, a drop of the load, churn, and the cost of each decision.
 
-Parts are measured one after the other, each on a real control plane of its own with simulated
-machines, or in the simulated world. `--parts` chooses; small figures for pods suit a busy machine.
+Parts are measured one after another, each on its own real control plane with simulated machines, or
+in the simulated world. `--parts` selects them; use few pods on a busy machine.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PARTS: Final = {
 PEERS: Final = """\
   for comparison, measured on such a control plane on 18 Nov 2026 (2 busy cores, 576 offers):
     drop to 40 %      Karpenter 1.14: 1.22 to 1.40 x the bound, steady after 157 to 217 s,
-                      0.6 evictions for each pod left; Cluster Autoscaler 1.36 with timers of
+                      0.6 evictions per remaining pod; Cluster Autoscaler 1.36 with timers of
                       30 s: 5.0 x, not steady after 400 s, 0.4
     3 minutes' churn  Karpenter: 1.45 to 1.84 x the bound's cost over time, p99 pending 9 to
                       14 s, 140 evictions; Cluster Autoscaler: 2.9 to 4.2 x, 15 to 23 s, none"""
@@ -41,7 +41,7 @@ PEERS: Final = """\
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `scaledown`."""
     parser.add_argument(
-        "--parts", nargs="+", choices=_PARTS, default=list(_PARTS), help="what is measured"
+        "--parts", nargs="+", choices=_PARTS, default=list(_PARTS), help="parts to measure"
     )
     scaledown_stage.add_arguments(parser)
     for part in _PARTS.values():

@@ -1,8 +1,7 @@
-"""What the machines of a cluster cost over time, and what its pods would have cost at least.
+"""What the machines of a cluster cost over time, and the lowest possible cost for its pods.
 
-A machine is paid from the moment at which its Node appears until it is gone. The clairvoyant knows
-in each moment exactly the pods that are alive and moves them for nothing: no autoscaler undercuts
-its bill.
+A machine is paid for from the creation of its Node until the Node is gone. The clairvoyant knows at
+each moment exactly the pods that are alive and moves them for free: no autoscaler can pay less.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ if TYPE_CHECKING:
 MONEY = 1_000_000
 """The solver's prices are millionths."""
 STEP = 2.5
-"""Seconds between two looks at who is alive."""
+"""Seconds between two samples of the living pods."""
 
 
 class Paid(NamedTuple):
-    """One machine: from when to when, and its price an hour."""
+    """One machine: its times, and its price per hour."""
 
     since: float
     until: float
@@ -44,28 +43,28 @@ class Bill:
         self.paid = paid
 
     def rate(self, at: float) -> float:
-        """What they cost an hour at one moment."""
+        """Their cost per hour at one moment."""
         return sum(each.price for each in self.paid if each.since <= at < each.until)
 
     def count(self, at: float) -> int:
-        """How many there are at one moment."""
+        """Their number at one moment."""
         return sum(each.since <= at < each.until for each in self.paid)
 
     def between(self, begin: float, end: float) -> float:
-        """What they cost in a span of time: hours by price, in seconds."""
+        """Their cost over a period: price per hour times seconds."""
         return sum(
             each.price * max(0.0, min(end, each.until) - max(begin, each.since))
             for each in self.paid
         )
 
     def changes(self, begin: float, end: float) -> list[float]:
-        """When a machine came or went in a span of time."""
+        """When machines came or went within a period."""
         moments = (at for each in self.paid for at in (each.since, each.until))
         return sorted(at for at in moments if begin < at <= end)
 
 
 def bill_of(lives: Lives) -> Bill:
-    """The bill of all machines that were requested; what isn't gone yet has no end."""
+    """The bill of all requested machines; a machine that isn't gone yet has no end."""
     prices = {
         name: float(life.newest["spec"]["price"]) for name, life in lives.of("request").items()
     }
@@ -79,7 +78,7 @@ def bill_of(lives: Lives) -> Bill:
 
 
 def alive(lives: Lives, at: float) -> dict[str, int]:
-    """How many pods of each deployment there are at one moment."""
+    """The number of pods of each deployment at one moment."""
     found = Counter(
         _owner(life)
         for life in lives.of("pod").values()
@@ -94,7 +93,7 @@ def _owner(life: Life) -> str:
 
 
 class Clairvoyant:
-    """Plans for exactly the pods of each moment, on the same price list."""
+    """Plans for exactly the pods of each moment, with the same price list."""
 
     def __init__(self, *, prices: str, seed: int, pods: int, deployments: int) -> None:
         self._problem = workload(
@@ -104,14 +103,14 @@ class Clairvoyant:
         self._known: dict[frozenset[tuple[str, int]], Plan] = {}
 
     def plan(self, pods: Mapping[str, int]) -> Plan:
-        """The plan for so many pods of each deployment."""
+        """The plan for this many pods of each deployment."""
         key = frozenset(pods.items())
         if key not in self._known:
             self._known[key] = solve(_with(self._problem, pods), Effort.QUICK)
         return self._known[key]
 
     def between(self, lives: Lives, begin: float, end: float) -> tuple[float, float]:
-        """What a span of time costs by its plans, and what by their bounds, as a bill tells it."""
+        """The cost of a period by its plans, and by their bounds, in the units of a bill."""
         cost = bound = 0.0
         for at, after in pairwise(_moments(begin, end)):
             plan = self.plan(alive(lives, at))

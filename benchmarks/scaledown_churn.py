@@ -1,8 +1,8 @@
-"""What a cluster costs whose load never rests, against a bill that nobody undercuts.
+"""The cost of a cluster whose load always changes, compared with the lowest possible cost.
 
-Every few seconds some deployments are scaled at random. The clairvoyant pays in each moment the
-bound of the cheapest plan for exactly the pods that are alive then, computed afterwards from what
-the watches saw. The same seed wants the same.
+Every few seconds some deployments are scaled at random. The clairvoyant pays at each moment the
+bound of the cheapest plan for exactly the pods that are alive, computed afterwards from what the
+watches saw. The same seed gives the same load.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _AT_ONCE: Final = 6
 APART: Final = 5.0
 """Seconds between two steps."""
 _MOST: Final = 2.0
-"""No deployment is scaled beyond so many times its first replicas."""
+"""No deployment is scaled to more than this many times its original replicas."""
 
 
 class Churned(NamedTuple):
-    """What came of some minutes."""
+    """The result of some minutes."""
 
     lives: Lives
     since: float
@@ -43,14 +43,14 @@ class Churned(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """How much, and how long."""
+    """The size and the duration."""
     parser.add_argument("--churn-pods", type=int, default=400, metavar="N", help="pods at first")
     parser.add_argument("--churn-deployments", type=int, default=30, metavar="N")
     parser.add_argument("--churn-seconds", type=float, default=180.0, metavar="S")
 
 
 def measure(arguments: argparse.Namespace) -> None:
-    """Some minutes of it, on a cluster of its own."""
+    """Some minutes of churn, on a new cluster."""
     before = load()
     with scaledown_stage.a_cluster(arguments) as cluster:
         churned = asyncio.run(_measure(cluster, arguments))
@@ -82,7 +82,7 @@ async def _measure(cluster: LocalCluster, arguments: argparse.Namespace) -> Chur
 def steps(
     at_first: Mapping[str, int], arguments: argparse.Namespace
 ) -> Iterator[Mapping[str, int]]:
-    """Who is scaled to what, one step after the other."""
+    """Which deployment is scaled to what, step by step."""
     chance = random.Random(arguments.seed)
     names = sorted(at_first)
     for _ in range(round(arguments.churn_seconds / APART)):
@@ -106,7 +106,7 @@ def _told(found: Churned, arguments: argparse.Namespace) -> Iterator[str]:
     went = sum(since < each.until < until for each in bill.paid)
     yield (
         f"  cost over time {paid / 3600:.4f}, the clairvoyant's bound {bound / 3600:.4f}:"
-        f" {paid / bound:.3f} x (goal <= 1.25); his plans {planned / 3600:.4f}:"
+        f" {paid / bound:.3f} x (goal <= 1.25); its plans {planned / 3600:.4f}:"
         f" {paid / planned:.3f} x"
     )
     yield (

@@ -1,8 +1,8 @@
-"""How long it takes to decide what may go from a large cluster, and that nobody waits for it.
+"""How long it takes to decide what a large cluster can give back, and that this delays nothing.
 
-Nodes of one small type are filled, then the whole catalogue may be bought and most of the load goes
-away, so that there is much to choose from. Lone pods that need a machine of their own come before
-that, and then each time while the search is at work: their requests have to come as soon.
+Nodes of one small type are filled; then the whole catalogue may be bought and most of the load
+ends, so that there is much to choose from. Single pods that need their own machine arrive before
+that, and again while a search is running: their requests must come equally soon.
 """
 
 from __future__ import annotations
@@ -42,13 +42,15 @@ _ENDS_WITHIN: Final = 60.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """How large, and how often."""
-    parser.add_argument("--cluster", type=int, default=200, metavar="N", help="nodes, about")
-    parser.add_argument("--lone", type=int, default=5, metavar="N", help="lone pods each time")
+    """The size, and how often."""
+    parser.add_argument(
+        "--cluster", type=int, default=200, metavar="N", help="approximate number of nodes"
+    )
+    parser.add_argument("--lone", type=int, default=5, metavar="N", help="single pods each time")
 
 
 def measure(arguments: argparse.Namespace) -> None:
-    """On one cluster."""
+    """Measure on one cluster."""
     with scaledown_stage.a_cluster(arguments) as cluster:
         asyncio.run(_measure(cluster, arguments))
 
@@ -76,13 +78,13 @@ async def _measure(cluster: LocalCluster, arguments: argparse.Namespace) -> None
 
 
 def _compared(quiet: Sequence[float], busy: Sequence[float]) -> Iterator[str]:
-    yield f"  a lone pod is requested, while nothing is searched: {_row(quiet)}"
+    yield f"  time to the request of a single pod, without a search: {_row(quiet)}"
     if busy:
         ratio = percentile(busy, 50) / percentile(quiet, 50)
-        yield f"  in the middle of a search ({len(busy)} times): {_row(busy)}"
+        yield f"  during a search ({len(busy)} times): {_row(busy)}"
         yield f"  median {ratio:.2f} x; load {load()}\n"
     else:
-        yield "  nothing was searched any more\n"
+        yield "  there was no further search\n"
 
 
 async def _fill(
@@ -92,7 +94,7 @@ async def _fill(
     *others, pool = scaledown_stage.offered(arguments, disruption=_EVERYTHING)
     everything = pool["spec"]["serverTypes"]
     small = [each for each in everything if each["name"] == _SMALL[arguments.prices]]
-    # Or the full nodes would be replaced before anything is measured.
+    # Otherwise the full nodes would be replaced before the measurement.
     never = {**_EVERYTHING, "consolidation": "Never"}
     narrow = {**pool, "spec": {**pool["spec"], "serverTypes": small, "disruption": never}}
     wanted = list(_deployments(arguments))
@@ -116,19 +118,19 @@ def _deployments(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 
 class Log:
-    """What the reconciler has decided since it was asked last."""
+    """What the reconciler has decided since the last call."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._since = path.stat().st_size
 
     def more(self) -> list[tuple[float, str, str]]:
-        """What has come since: when, on what, and why."""
+        """New decisions: when, about what, and why."""
         since, self._since = self._since, self._path.stat().st_size
         return decided(self._path, since=since)
 
     async def until(self, words: str, *, within: float) -> list[tuple[float, str, str]]:
-        """All that was decided until something was on the lane of replacement; that comes last."""
+        """All decisions until something was on the replacement lane; that one is last."""
         found: list[tuple[float, str, str]] = []
         deadline = time.monotonic() + within
         while time.monotonic() < deadline:
@@ -137,7 +139,7 @@ class Log:
                 if each[1] == _LANE and each[2].startswith(words):
                     return found
             await asyncio.sleep(_LOOK)
-        raise GiveUp(f"{words}: not decided within {within:.0f} s")
+        raise GiveUp(f"{words}: no decision within {within:.0f} s")
 
 
 async def _decisions(log: Log) -> list[str]:
@@ -153,20 +155,20 @@ async def _decisions(log: Log) -> list[str]:
 
 
 async def _next(log: Log, *, after: float) -> float:
-    """When the next thing was decided that the proof came to: a request, or an end of a node."""
+    """When the result of the proof was decided: a request, or the end of a node."""
     deadline = time.monotonic() + _ENDS_WITHIN
     while time.monotonic() < deadline:
         for at, subject, _ in log.more():
             if at > after and subject.startswith("default-"):
                 return at
         await asyncio.sleep(_LOOK)
-    raise GiveUp(f"nothing came of a proof within {_ENDS_WITHIN:.0f} s")
+    raise GiveUp(f"no result of a proof within {_ENDS_WITHIN:.0f} s")
 
 
 async def _in_the_middle(
     connection: Connection, lives: Lives, arguments: argparse.Namespace, *, log: Log, number: int
 ) -> float | None:
-    """A lone pod that comes while the search is at work; None if nothing is searched any more."""
+    """A single pod that arrives during a search; None if there is no more search."""
     try:
         await log.until(_SEARCH, within=_ENDS_WITHIN)
     except GiveUp:
@@ -177,14 +179,14 @@ async def _in_the_middle(
 async def _lone(
     connection: Connection, lives: Lives, arguments: argparse.Namespace, number: int
 ) -> float:
-    """From the creation of a pod that fits nowhere to its request, in seconds; it stays."""
+    """From the creation of a pod that fits nowhere to its request, in seconds; the pod stays."""
     pod = alone(number, arguments)
     name = pod["metadata"]["name"]
     await grown.create(connection, [pod])
     await lives.until(
         lambda: name in _requested(lives), f"{name} is requested", within=scaledown_stage.PATIENCE
     )
-    # Or the next one might take its machine.
+    # Otherwise the next one might take its machine.
     await lives.until(
         lambda: "bound" in lives.of("pod")[name].moments,
         f"{name} is bound",
@@ -194,7 +196,7 @@ async def _lone(
 
 
 def _requested(lives: Lives) -> dict[str, float]:
-    """When a machine was requested for a pod, by its name."""
+    """When a machine was requested for a pod, by the pod's name."""
     return {
         pod["name"]: life.moments["created"]
         for life in lives.of("request").values()

@@ -1,7 +1,7 @@
-"""What a cluster costs after its load has dropped to 40 %, and how soon it costs no more than that.
+"""What a cluster costs after its load has dropped to 40 %, and how soon it settles.
 
-It is measured against what `growth plan` pays from scratch for the pods that are left. Moving pods
-has a price, too, so evictions are counted for each pod that is left.
+The cost is compared with that of `growth plan` from scratch for the remaining pods. Moving pods has
+a cost too, so evictions per remaining pod are counted.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _LEFT: Final = 0.4
 _NEAR: Final = 1.10
 _IN_TIME: Final = 90.0
 _LOOKS: Final = (0, 5, 10, 15, 20, 30, 45, 60, 90, 120, 180)
-"""Seconds after the drop at which the cost is told."""
+"""Seconds after the drop at which the cost is reported."""
 _PAUSE: Final = 0.5
 
 
 class Dropped(NamedTuple):
-    """What came of a drop."""
+    """The result of a drop."""
 
     lives: Lives
     since: float
@@ -46,10 +46,14 @@ class Dropped(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """How large, and how long."""
+    """The size and the duration."""
     parser.add_argument("--pods", type=int, default=1000, metavar="N", help="pods before the drop")
-    parser.add_argument("--deployments", type=int, default=40, metavar="N", help="their owners")
-    parser.add_argument("--budget", metavar="NODES", help="nodes disrupted at a time, as 3 or 50%%")
+    parser.add_argument(
+        "--deployments", type=int, default=40, metavar="N", help="deployments of these pods"
+    )
+    parser.add_argument(
+        "--budget", metavar="NODES", help="nodes disrupted at a time, such as 3 or 50%%"
+    )
     parser.add_argument(
         "--steady",
         type=float,
@@ -57,11 +61,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="seconds without a change at the end",
     )
-    parser.add_argument("--longest", type=float, default=300.0, metavar="S", help="and no longer")
+    parser.add_argument(
+        "--longest", type=float, default=300.0, metavar="S", help="maximum seconds after the drop"
+    )
 
 
 def measure(arguments: argparse.Namespace) -> None:
-    """One drop, on a cluster of its own."""
+    """One drop, on a new cluster."""
     before = load()
     with scaledown_stage.a_cluster(arguments) as cluster:
         dropped = asyncio.run(_measure(cluster, arguments))
@@ -70,7 +76,7 @@ def measure(arguments: argparse.Namespace) -> None:
 
 
 def disruption(arguments: argparse.Namespace) -> dict[str, Any]:
-    """What the pool allows, if it was said."""
+    """The budget of the pool, if given."""
     if arguments.budget is None:
         return {}
     text: str = arguments.budget
@@ -96,7 +102,7 @@ async def _measure(cluster: LocalCluster, arguments: argparse.Namespace) -> Drop
 
 
 def kept(replicas: Mapping[str, int]) -> dict[str, int]:
-    """The share that is left of each deployment, and of all of them together."""
+    """The remaining share of each deployment, and of all of them together."""
     found, before, so_far = {}, 0, 0
     for name, count in sorted(replicas.items()):
         so_far += count
@@ -112,7 +118,7 @@ def smaller(wanted: Iterable[dict[str, Any]], fewer: Mapping[str, int]) -> Itera
 
 
 async def _until_steady(lives: Lives, arguments: argparse.Namespace, *, since: float) -> float:
-    """Wait until nothing has changed for a while; gives the moment at which that was so."""
+    """Wait until nothing has changed for a while; returns the time of the last change."""
     while True:
         now = time.time()
         last = max([since, *scaledown_stage.changes(lives, since)])
@@ -137,12 +143,12 @@ def _told(found: Dropped) -> Iterator[str]:
     )
     yield f"  over time: {', '.join(_course(found))}"
     yield (
-        f"  within {_NEAR:.2f} x for good after {_near_since(found)} (goal <= {_IN_TIME:.0f} s);"
+        f"  within {_NEAR:.2f} x permanently after {_near_since(found)} (goal <= {_IN_TIME:.0f} s);"
         f" last change after {last:.0f} s, none in the {found.until - since - last:.0f} s since"
     )
     moved = [at for at in found.lives.moments("pod", "evicted").values() if at > since]
     yield (
-        f"  {len(moved)} evictions, {len(moved) / found.left:.2f} for each pod left (goal <= 0.4);"
+        f"  {len(moved)} evictions, {len(moved) / found.left:.2f} per remaining pod (goal <= 0.4);"
         f" {_waited(found)}"
     )
     paid = bill.between(since, since + _IN_TIME) / (found.plan * _IN_TIME)
@@ -175,7 +181,7 @@ def _waited(found: Dropped) -> str:
 
 
 def pending(lives: Lives, *, since: float, until: float) -> Sequence[float]:
-    """How long each pod that was created in this time waited for its node, or waits still."""
+    """How long each pod created in this period waited for its node, or is still waiting."""
     return [
         life.moments.get("bound", life.moments.get("gone", until)) - life.moments["created"]
         for life in lives.of("pod").values()

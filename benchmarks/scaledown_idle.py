@@ -1,8 +1,8 @@
-"""How soon idle nodes go, and how soon a marked one is back when somebody needs it.
+"""How soon idle nodes go, and how soon a marked one is taken back when a pod needs it.
 
-Lone pods as large as a machine end, one after the other and then all together. From the last pod's
-end to the provider's delete it may take idleAfter and a second; from the scheduler's word that a
-new pod fits nowhere to the end of the mark, a tenth of a second.
+Single pods as large as a machine end, one after another and then all together. The goals: from the
+last pod's end to the delete call, idleAfter and a second; from the scheduler's word that a new pod
+fits nowhere to the end of the mark, a tenth of a second.
 """
 
 from __future__ import annotations
@@ -29,20 +29,22 @@ if TYPE_CHECKING:
     from kwok.clusters import LocalCluster
 
 _APART: Final = 0.3
-"""Seconds between the ends of two pods that end one after the other."""
+"""Seconds between the ends of two pods that end one after another."""
 _LISTED: Final = Timing().listing
 _LARGE: Final = {"aws": "140", "hetzner": "40"}
 _GOALS: Final = {"going": 1000, "back": 100}
 """Milliseconds."""
 
 Spans = dict[str, float]
-"""Seconds of one node, by what passes in them."""
+"""Seconds of one node, by stage."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """How often it is measured."""
+    """How often to measure."""
     parser.add_argument("--nodes", type=int, default=20, metavar="N", help="nodes that go idle")
-    parser.add_argument("--backs", type=int, default=20, metavar="N", help="nodes that come back")
+    parser.add_argument(
+        "--backs", type=int, default=20, metavar="N", help="nodes that are taken back"
+    )
 
 
 def measure(arguments: argparse.Namespace) -> None:
@@ -55,7 +57,7 @@ async def _measure(cluster: LocalCluster, arguments: argparse.Namespace) -> None
     idle_after = Duration.parse(arguments.idle_after).seconds
     async with grown.connected(cluster) as connection:
         await grown.create(connection, scaledown_stage.offered(arguments))
-        for title, apart in (("one after the other", _APART), ("all at once", 0.0)):
+        for title, apart in (("one after another", _APART), ("all at once", 0.0)):
             before = load()
             spans = await _going(connection, arguments, apart=apart)
             print(f"{len(spans)} nodes go idle, {title}; load {before} to {load()}")
@@ -63,7 +65,7 @@ async def _measure(cluster: LocalCluster, arguments: argparse.Namespace) -> None
         before = load()
         log = cluster.folder / "growth.log"
         backs = await _coming_back(connection, arguments, log=log)
-        print(f"{len(backs)} marked nodes are wanted again; load {before} to {load()}")
+        print(f"{len(backs)} marked nodes are taken back; load {before} to {load()}")
         print("\n".join(_backs(backs)), flush=True)
 
 
@@ -75,10 +77,10 @@ async def _going(
         await grown.create(connection, pods)
         await scaledown_stage.until_bound(lives, len(pods))
         places = scaledown_stage.bound(lives)
-        # Nodes are kept for a while for whoever they were bought for, and only what the provider
-        # has listed is given back; both have happened to every node that isn't brand-new.
+        # Nodes are kept for a while for the pods they were bought for, and only machines that the
+        # provider has listed are given back; wait until both apply to all nodes.
         await asyncio.sleep(max(Duration.parse(arguments.bind_wait).seconds, _LISTED) + 1.0)
-    # On a busy machine a node may have been marked before its first pod came; that isn't meant.
+    # On a busy machine, a node may have been marked before its first pod arrived; ignore that.
     async with watched(connection) as lives:
         for name in places:
             await connection.request("DELETE", f"{PODS}/{name}")
@@ -111,7 +113,7 @@ def _spans(lives: Lives, places: Mapping[str, str], node: str) -> Spans:
 
 
 def _table(spans: Sequence[Spans], idle_after: float) -> Iterator[str]:
-    """Percentiles of each part; what idleAfter asks for is taken off."""
+    """Percentiles of each part, minus idleAfter."""
     waits = {"mark to removal": idle_after, "in all": idle_after}
     yield f"  {'':34} {'p50':>8} {'p90':>8} {'p99':>8} {'most':>8}"
     for part in spans[0]:
@@ -130,7 +132,7 @@ def _row(seconds: Sequence[float]) -> str:
 async def _coming_back(
     connection: Connection, arguments: argparse.Namespace, *, log: Path
 ) -> list[Spans]:
-    """One pod after the other, all on the same node: each comes when the node is marked again."""
+    """One pod after another, all on the same node: each arrives when the node is marked again."""
     await scaledown_stage.change_pool(connection, {"scaleDown": {"idleAfter": "1h"}})
     found = []
     for number in range(arguments.backs + 1):
@@ -140,7 +142,7 @@ async def _coming_back(
             await grown.create(connection, [pod])
             await scaledown_stage.until_bound(lives, 1)
             (name, node), *_ = scaledown_stage.bound(lives).items()
-            # The first pod has the node bought.
+            # The node is bought for the first pod.
             if number:
                 found.append(_back(lives, name, node, _decided(log, since=begun)))
         async with watched(connection) as lives:
@@ -160,7 +162,7 @@ def _decided(log: Path, *, since: float) -> list[tuple[float, str, str]]:
 
 
 def _back(lives: Lives, pod: str, node: str, log: Sequence[tuple[float, str, str]]) -> Spans:
-    """What passed when; the reconciler's own moments are in its log, on the same clock."""
+    """What happened when; the reconciler's own times are in its log, on the same clock."""
     of_pod, of_node = lives.of("pod")[pod].moments, lives.of("node")[node].moments
     planned = max(at for at, subject, _ in log if subject == node)
     return {

@@ -1,4 +1,4 @@
-"""The simulated world's scheduler with our extender beside it: its real scores, at its weight."""
+"""The simulated world's scheduler with our extender: its real scores, at its weight."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
 
 WEIGHT: Final = 100
-"""Of one point: the weight of the stanza, on the scheduler's scale."""
+"""The value of one point: the extender's weight, on the scheduler's scale."""
 
 
 class Ranking:
-    """Which node the scheduler takes when it has asked the extender."""
+    """Which node the scheduler chooses with the extender."""
 
     def __init__(self, requests: Callable[[], Iterable[NodeRequest]]) -> None:
         self._requests = requests
 
     def __call__(self, pod: Pod, nodes: Sequence[Node], cluster: Cluster) -> Node:
-        """The node with the highest score of both together."""
+        """The node with the highest sum of both scores."""
         if len(nodes) == 1:
             return nodes[0]
         own = scored(pod, nodes, cluster)

@@ -1,7 +1,7 @@
-"""The churn once more, in the simulated world: its three minutes pass in some seconds.
+"""The churn in the simulated world: its three minutes take some seconds.
 
-So a rule can be tried with many seeds. What is wanted is what the real churn wants, and the
-clairvoyant is the same; nothing here is slow because the machine is busy.
+So a rule can be tried with many seeds. The load is that of the real churn, and the clairvoyant is
+the same; a busy machine makes nothing slower.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 LOOKS: Final = 10
-"""At what the nodes cost, in each step."""
+"""The cost of the nodes, in each step."""
 
 
 def add_arguments(_: argparse.ArgumentParser) -> None:
-    """Those of the real churn."""
+    """The options of the real churn."""
 
 
 def measure(arguments: argparse.Namespace) -> None:
-    """Buy, and then let nothing rest for some minutes."""
+    """Buy, and then change the load for some minutes."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     began, before = time.process_time(), load()
     wanted = list(
@@ -72,7 +72,7 @@ def _at_rest(wanted: Sequence[dict[str, Any]], arguments: argparse.Namespace) ->
 def _rescaled(
     world: Virtual, wanted: Sequence[dict[str, Any]], arguments: argparse.Namespace
 ) -> tuple[float, float]:
-    """What the nodes cost while nothing rests, and what they would at least: hours by seconds."""
+    """The cost of the nodes during the churn, and the lowest possible one: hours by seconds."""
     clairvoyant = Clairvoyant(
         prices=arguments.prices,
         seed=arguments.seed,

@@ -1,7 +1,7 @@
-"""The stage of what is measured of scaling down: a cluster whose waits are short.
+"""The cluster on which scaling down is measured, with short waits.
 
-Production waits for minutes where nothing is urgent. The waits here are as short as those that the
-peers were measured with, so that what growth itself takes is not hidden behind them.
+Production waits minutes where nothing is urgent. The waits here are as short as in the measurements
+of other autoscalers, so that they don't hide growth's own time.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ RESTED: Final = 15.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the cluster is like."""
+    """The options of the cluster."""
     parser.add_argument("--idle-after", default="2s", metavar="D", help="idleAfter of the pool")
     parser.add_argument("--bind-wait", default="5s", metavar="D", help="bindWait of growth")
     parser.add_argument("--quiet", default="5s", metavar="D", help="quiet of growth")
     parser.add_argument("--prices", choices=("aws", "hetzner"), default="aws")
-    parser.add_argument("--seed", type=int, default=1, help="draws pods, prices and changes")
+    parser.add_argument("--seed", type=int, default=1, help="seed for pods, prices and changes")
 
 
 @contextmanager
 def a_cluster(arguments: argparse.Namespace) -> Iterator[LocalCluster]:
-    """One of its own, with all of growth beside it."""
+    """A new cluster, with all of growth next to it."""
     with grown.a_cluster("scaledown") as cluster:
         growing.install(cluster)
         with _told(GROWTH_BIND_WAIT=arguments.bind_wait, GROWTH_QUIET=arguments.quiet):
@@ -52,7 +52,7 @@ def a_cluster(arguments: argparse.Namespace) -> Iterator[LocalCluster]:
 
 @contextmanager
 def _told(**settings: str) -> Iterator[None]:
-    """Processes that are started meanwhile have these settings."""
+    """Processes started in this context have these settings."""
     before = {name: os.environ.get(name) for name in settings}
     os.environ.update(settings)
     try:
@@ -66,20 +66,20 @@ def _told(**settings: str) -> Iterator[None]:
 
 
 def offered(arguments: argparse.Namespace, **pool: Any) -> list[dict[str, Any]]:
-    """The cloud and its pool, which gives back what is idle after the wait that was chosen."""
+    """The provider and its pool, which gives back idle nodes after the chosen wait."""
     node_class, node_pool = manifests.class_and_pool(arguments.prices, seed=arguments.seed)
     node_pool["spec"] |= {"scaleDown": {"idleAfter": arguments.idle_after}, **pool}
     return [manifests.control_plane(), node_class, node_pool]
 
 
 async def change_pool(connection: Connection, spec: Mapping[str, Any]) -> None:
-    """Give the pool another word on something."""
+    """Change the pool."""
     body = {"spec": dict(spec)}
     await connection.request("PATCH", _POOL, body=body, content_type=MERGE_PATCH)
 
 
 async def scale(connection: Connection, replicas: Mapping[str, int]) -> None:
-    """Let deployments want so many pods from now on."""
+    """Scale deployments to this many pods."""
     async with asyncio.TaskGroup() as tasks:
         for name, wanted in replicas.items():
             tasks.create_task(
@@ -93,13 +93,13 @@ async def scale(connection: Connection, replicas: Mapping[str, int]) -> None:
 
 
 async def until_bound(lives: Lives, count: int) -> None:
-    """Until so many pods that are there have their node."""
+    """Wait until this many existing pods are bound."""
     goal = f"{count} pods are bound"
     await lives.until(lambda: len(bound(lives)) >= count, goal, within=PATIENCE)
 
 
 async def rested(lives: Lives) -> None:
-    """Until nothing has changed for a while: what the start left behind isn't what is measured."""
+    """Wait until nothing has changed for a while, so that the start isn't measured."""
     while (left := max(changes(lives, 0.0), default=0.0) + RESTED - time.time()) > 0:  # noqa: ASYNC110 - that nothing happens has no event
         await asyncio.sleep(left)
 
@@ -111,7 +111,7 @@ def changes(lives: Lives, since: float) -> Iterator[float]:
 
 
 def bound(lives: Lives) -> dict[str, str]:
-    """The node of each pod that is there and has one."""
+    """The node of each bound pod."""
     return {
         name: life.newest["spec"]["nodeName"]
         for name, life in lives.of("pod").items()
@@ -120,10 +120,10 @@ def bound(lives: Lives) -> dict[str, str]:
 
 
 def replicas_of(wanted: Sequence[dict[str, Any]]) -> dict[str, int]:
-    """How many pods each deployment wants."""
+    """The wanted number of pods of each deployment."""
     return {each["metadata"]["name"]: each["spec"]["replicas"] for each in wanted}
 
 
 def load() -> str:
-    """How busy the machine is: a figure without it says little."""
+    """How busy the machine is, because a figure without it means little."""
     return f"{os.getloadavg()[0]:.1f}"

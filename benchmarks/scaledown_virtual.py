@@ -1,7 +1,7 @@
-"""The drop of the load once more, in the simulated world: what is decided, and then half an hour.
+"""The drop of the load in the simulated world: the decisions, and then half an hour.
 
-Nothing there is slow because the machine is busy, and production's own waits pass in no time. When
-the cluster has come to rest its load stays as it is: whatever changes then is a mistake.
+A busy machine makes nothing slower there, and production's own waits take no time. Once the cluster
+has settled, its load stays the same, so any further change is a mistake.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Virtual:
         server.create("NodePool", NodePool.model_validate(pool))
         server.create("namespaces", Namespace(Metadata(name=_NAMESPACE)))
         self._pods: dict[str, tuple[float, float | None]] = {}
-        """When each was made, and how long it waited for its node."""
+        """When each pod was created, and how long it waited for its node."""
         server.kind("pods").heard_by.append(self._pod_changed)
         server.kind("nodes").heard_by.append(self._node_changed)
         server.kind("NodeRequest").heard_by.append(self._request_changed)
@@ -84,7 +84,7 @@ class Virtual:
 
     @property
     def now(self) -> float:
-        """This virtual second."""
+        """The current virtual second."""
         return self._living.timeline.now
 
     def passes(self, seconds: float) -> None:
@@ -95,14 +95,14 @@ class Virtual:
             raise GiveUp(f"the simulated world breached: {breach.rule}: {breach.text}")
 
     def begin(self, wanted: Iterable[dict[str, Any]]) -> None:
-        """The process acts, all pods are wanted, and have had their nodes for a while."""
+        """The process acts, and all wanted pods exist and have had their nodes for a while."""
         self.passes(_BEGINS)
         for each in wanted:
             self.want(each, each["spec"]["replicas"])
         self.passes(_BOUND)
 
     def want(self, deployment: dict[str, Any], replicas: int) -> None:
-        """From now on so many pods of a deployment."""
+        """Scale a deployment to this many pods."""
         name = deployment["metadata"]["name"]
         owner = self._owners.setdefault(name, _owner(deployment))
         self._living.replicas.want(owner, replicas)
@@ -114,7 +114,7 @@ class Virtual:
 
     @property
     def cost(self) -> float:
-        """What all nodes cost an hour."""
+        """The cost of all nodes per hour."""
         return sum(self.prices[name] for name in self.nodes)
 
     @property
@@ -124,7 +124,7 @@ class Virtual:
         return sum(not pod.spec.node_name for pod in pods)
 
     def waits(self) -> list[tuple[float, float]]:
-        """When each pod was made, and how long it waited for its node, or waits still."""
+        """When each pod was created, and how long it waited for its node, or is still waiting."""
         return [(at, self.now - at if wait is None else wait) for at, wait in self._pods.values()]
 
     def _pod_changed(self, event: StoredChange) -> None:
@@ -160,17 +160,19 @@ def _owner(deployment: dict[str, Any]) -> SimulatedWorkload:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """How long; the rest is that of the drop."""
+    """The duration; the other options are those of the drop."""
     parser.add_argument(
-        "--minutes", type=float, default=30.0, metavar="M", help="virtual ones of steady load"
+        "--minutes", type=float, default=30.0, metavar="M", help="virtual minutes of steady load"
     )
     parser.add_argument(
-        "--without-extender", action="store_true", help="nobody ranks nodes in the simulated world"
+        "--without-extender",
+        action="store_true",
+        help="no extender ranks nodes in the simulated world",
     )
 
 
 def measure(arguments: argparse.Namespace) -> None:
-    """Buy, drop, come to rest, and stay so."""
+    """Buy, drop, settle, and stay settled."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     wanted = list(
         manifests.deployments(pods=arguments.pods, count=arguments.deployments, seed=arguments.seed)
@@ -194,7 +196,7 @@ def measure(arguments: argparse.Namespace) -> None:
     print(
         f"  {len(world.nodes)} nodes, cost / plan from scratch {world.cost / plan:.3f} x"
         f" (goal <= 1.10), / bound {world.cost / bound:.3f} x, last change after {last:.0f} s\n"
-        f"  {moved} evictions, {moved / left:.2f} for each pod left (goal <= 0.4);"
+        f"  {moved} evictions, {moved / left:.2f} per remaining pod (goal <= 0.4);"
         f" {world.waiting} pods wait",
         flush=True,
     )

@@ -1,4 +1,4 @@
-"""Clusters of which most pods have gone: bought at the best price once, too large by now."""
+"""Clusters of which most pods have ended: bought at the best price, and now too large."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from reconciler.solver import Plan
 
 SAMPLE = 1500
-"""Pods that a first plan is made for, to see how many of them a node holds."""
+"""Pods of a first plan, to see how many of them a node holds."""
 
 
 def shrunk(
     *, prices: str, pods: str, count: int, left: float, eviction: float, seed: int
 ) -> Renewal:
-    """A cluster that was bought for so many pods, a share of which is left, with what may go.
+    """A cluster that was bought for this many pods, of which a share is left, with what may go.
 
-    `eviction` is what moving a pod costs, in shares of what a pod costs on average beforehand.
+    `eviction` is the cost of moving a pod, in shares of what a pod cost on average before.
     """
     problem, plan = _bought(prices, pods, count, seed)
     chance = random.Random(f"shrunk {seed}")
@@ -67,7 +67,7 @@ def shrunk(
 
 
 def pods_for(nodes: int, *, prices: str, pods: str, seed: int) -> int:
-    """How many pods make a cluster of about so many nodes."""
+    """How many pods make a cluster of about this many nodes."""
     per_node = SAMPLE / len(_bought(prices, pods, SAMPLE, seed)[1].nodes)
     guess = max(60, round(per_node * nodes))
     return max(60, guess * nodes // len(_bought(prices, pods, guess, seed)[1].nodes))
@@ -87,7 +87,7 @@ def _bought(prices: str, pods: str, count: int, seed: int) -> tuple[Problem, Pla
 
 
 def _room(name: str, offer: Offer, held: Counter[str], classes: dict[str, PodClass]) -> Offer:
-    """A node as what is free on it; its type is the offer that it was bought as."""
+    """A node as its free room; its type is the offer that it was bought from."""
     used = [
         sum(classes[each].requests[r] * n for each, n in held.items())
         for r in range(len(offer.capacity))

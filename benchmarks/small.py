@@ -1,7 +1,7 @@
-"""Small problems on Hetzner's price list: how many are proven optimal, and how soon.
+"""Small problems with Hetzner's price list: how many are proven optimal, and how soon.
 
-Of each size so many problems are drawn; those whose best plan has more than eight nodes are told
-apart, as nobody promised to prove them.
+For each size, this many problems are generated. Those whose best plan has more than eight nodes are
+counted separately, because there is no goal for them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PROMISED = 8
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be chosen on the command line."""
+    """The options."""
     parser.add_argument("--seeds", type=int, default=10, help="problems of each size")
     parser.add_argument("--effort", choices=("quick", "normal"), default="normal")
 
@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     offers = catalogue("hetzner", 0)
     effort = Effort[arguments.effort.upper()]
     print(
-        "pods  kind   proven (of up to 8 nodes)  cpu s: median  most   dearest gap of the others %"
+        "pods  kind   proven (of up to 8 nodes)  cpu s: median  most   largest gap of the others %"
     )
     for count in (10, 20, 30, 50):
         for pods in ("kb", "heavy", "big"):

@@ -1,7 +1,7 @@
-"""Real workloads as problems: pods that were alive at one moment, read from a folder elsewhere.
+"""Real workloads as problems: pods that were alive at one moment, read from a separate folder.
 
-The folder is named by GROWTH_TRACES. A snapshot is a file `snapshot-NAME.json` with `classes`, each
-of so many pods (`count`) with `cpu_m`, `mem_mib` and, where it is known, `arch`.
+GROWTH_TRACES names the folder. A snapshot is a file `snapshot-NAME.json` with `classes`, each of so
+many pods (`count`) with `cpu_m`, `mem_mib` and, if known, `arch`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ UNSET: Final = f"{VARIABLE} doesn't name a folder with snapshots of real workloa
 
 
 def snapshots() -> dict[str, Path]:
-    """All that there are, by name; none where nobody said where they lie."""
+    """All snapshots by name; none if no folder is named."""
     folder = os.environ.get(VARIABLE)
     found = sorted(Path(folder).glob("snapshot-*.json")) if folder else []
     return {path.stem.removeprefix("snapshot-"): path for path in found}
@@ -37,7 +37,7 @@ def problem_of(path: Path, offers: tuple[Offer, ...]) -> Problem:
 
 
 def _classes(found: list[dict[str, Any]], offers: tuple[Offer, ...]) -> Iterator[PodClass]:
-    """Each class on the offers of its architecture; none of them has a graphics processor."""
+    """Each class on the offers of its architecture; none of them has a GPU."""
     for number, one in enumerate(found):
         wanted = one.get("arch")
         yield PodClass(

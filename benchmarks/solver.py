@@ -1,7 +1,7 @@
-"""How cheap, how close to the bound and how fast: the solver on drawn workloads.
+"""How cheap, how close to the bound and how fast: the solver with generated workloads.
 
-One line per seed and the medians of all. Prices are a made list of 576 offers (`aws`) or the
-57 offers of a real one (`hetzner`); see `benchmarks/workloads.py` for what the pods are like.
+One line per seed and the medians of all. Prices are a generated list of 576 offers (`aws`) or the
+57 offers of a real one (`hetzner`); `benchmarks/workloads.py` describes the pods.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ EFFORTS = tuple(effort.name.lower() for effort in Effort)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What one solve gave and took."""
+    """The result and the cost of one solve."""
 
     seed: int
     cost: int
@@ -39,7 +39,7 @@ class Measured:
     first_plan_seconds: float
     first_plan_gap: float
     goal_seconds: float | None
-    """When a plan as close to the bound as was asked for was known."""
+    """When a plan within the wanted gap was known."""
     goal_effort: int | None
     seconds: float
     processor_seconds: float
@@ -48,23 +48,27 @@ class Measured:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be chosen on the command line."""
+    """The options."""
     parser.add_argument("--catalogue", choices=("aws", "hetzner"), default="aws")
     parser.add_argument("--pods", choices=("kb", "heavy", "big"), default="kb")
     parser.add_argument("--constraints", choices=("on", "off"), default="on")
     parser.add_argument("--classes", type=int, default=100)
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
-    parser.add_argument("--seeds", type=int, default=5, help="how many seeds, one after another")
+    parser.add_argument("--seeds", type=int, default=5, help="number of seeds")
     parser.add_argument(
-        "--goal", type=float, default=1.0, metavar="PERCENT", help="a gap; told is when it is met"
+        "--goal",
+        type=float,
+        default=1.0,
+        metavar="PERCENT",
+        help="report when this gap was reached",
     )
     parser.add_argument("--effort", choices=EFFORTS, default="normal")
     parser.add_argument("-o", "--output", choices=("table", "json"), default="table")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Measure, and print what was measured."""
+    """Measure and print."""
     seeds = range(arguments.seed, arguments.seed + arguments.seeds)
     found = [_measure(arguments, seed) for seed in seeds]
     peak = megabytes("VmHWM")
@@ -90,7 +94,7 @@ def _measure(arguments: argparse.Namespace, seed: int) -> Measured:
 
 
 def measured(problem: Problem, effort: Effort, *, seed: int, goal: float = 0.01) -> Measured:
-    """One solve, with what it gave and took."""
+    """One solve, with its result and cost."""
     plans: list[tuple[float, Plan]] = []
     start, processor = time.perf_counter(), time.process_time()
 

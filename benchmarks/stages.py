@@ -1,7 +1,7 @@
-"""Where the time goes between a pod and its node: one moment after the other, as seconds.
+"""Where the time goes between a pod and its node, stage by stage, in seconds.
 
-What the API server tells is seen by watches of our own (`benchmarks.lives`); what happens inside
-the reconciler, by the moments in its log. All are read from one clock.
+Our own watches show what the API server reports (`benchmarks.lives`); the reconciler's log has the
+times inside it. All use one clock.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from benchmarks.lives import Lives
 
 STAGES: Final = {
-    "judged": "the scheduler says that it fits nowhere",
+    "judged": "the scheduler finds no node",
     "asked": "the solver is asked",
     "planned": "its plan is applied",
-    "requested": "the NodeRequest is there",
-    "made": "its Node is there",
+    "requested": "the NodeRequest exists",
+    "made": "its Node exists",
     "ready": "the Node is Ready",
-    "released": "growth's start-up taint is off",
-    "serves": "so are those of Kubernetes",
+    "released": "growth's start-up taint is removed",
+    "serves": "Kubernetes' taints are removed",
     "bound": "the pod is bound",
 }
-"""What has happened, in its order."""
+"""The stages, in order."""
 
 Moments = dict[str, float]
 """Seconds since the pod was created, by stage."""
 
 
 def moments_of(lives: Lives, log: Sequence[tuple[float, str, str]]) -> Iterator[Moments]:
-    """The stages of each pod that is bound, counted from its creation."""
+    """The stages of each bound pod, counted from its creation."""
     machines = _machines(lives)
     planned = {subject: at for at, subject, _ in reversed(log)}
     asked = [at for at, subject, why in log if subject == "demand" and why.startswith("plan ")]
@@ -74,7 +74,7 @@ def _found(lives: Lives, pod: str, machine: str) -> Moments:
 
 
 def decided(log: Path, *, since: int) -> list[tuple[float, str, str]]:
-    """What the reconciler has decided since this place of its log: when, on what, and why."""
+    """What the reconciler has decided since this place in its log: when, about what, and why."""
     found = []
     for line in log.read_bytes()[since:].splitlines():
         said = _said(line)
@@ -93,7 +93,7 @@ def _said(line: bytes) -> dict[str, str]:
 
 
 def table(pods: Sequence[Moments]) -> Iterator[str]:
-    """A line for each stage: percentiles since the creation, and the median of its own share."""
+    """One line per stage: percentiles since the creation, and the median of its own share."""
     yield f"  {'stage':42} {'p50':>8} {'p90':>8} {'p99':>8} {'its own':>9}"
     for stage, meaning in STAGES.items():
         since = [each[stage] for each in pods if stage in each]
@@ -103,7 +103,7 @@ def table(pods: Sequence[Moments]) -> Iterator[str]:
 
 
 def _own(pods: Sequence[Mapping[str, float]], stage: str) -> float:
-    """What the stage itself takes, in the median: the time since the one before it."""
+    """The time of the stage itself, in the median: since the one before it."""
     order = list(STAGES)
     shares = defaultdict(list)
     for each in pods:
@@ -114,7 +114,7 @@ def _own(pods: Sequence[Mapping[str, float]], stage: str) -> float:
 
 
 def percentile(values: Sequence[float], part: int) -> float:
-    """The value that so many in a hundred don't exceed."""
+    """The value that this percentage of them doesn't exceed."""
     if len(values) == 1:
         return values[0]
     return quantiles(values, n=100, method="inclusive")[part - 1]

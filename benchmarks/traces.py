@@ -1,7 +1,7 @@
-"""Real workloads, planned on both price lists: what they cost, against the bound.
+"""Real workloads, planned with both price lists: their cost, compared with the bound.
 
 Snapshots of clusters are read from the folder that GROWTH_TRACES names; without it there is nothing
-to plan. One line for each snapshot and price list.
+to plan. One line per snapshot and price list.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ HEADINGS = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be chosen on the command line."""
+    """The options."""
     parser.add_argument("--effort", choices=EFFORTS, default="normal")
     parser.add_argument("-o", "--output", choices=("table", "json"), default="table")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Plan every snapshot, and print what comes out."""
+    """Plan every snapshot, and print the results."""
     found = snapshots()
     if not found:
         print(f"skipped: {UNSET}")

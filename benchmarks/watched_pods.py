@@ -1,4 +1,4 @@
-"""A bare watch of one namespace's pods: each event with the moment at which its bytes were here."""
+"""A plain watch of one namespace's pods: each event with the time at which its bytes arrived."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _event = msgspec.json.Decoder(_Event).decode
 async def pod_events(
     connection: Connection, namespace: str, *, watching: Callable[[], None]
 ) -> AsyncIterator[tuple[float, Pod]]:
-    """What happens from now on, for ever. `watching` is called once nothing can be missed."""
+    """All events from now on. `watching` is called once nothing can be missed."""
     path = f"/api/v1/namespaces/{namespace}/pods"
     page = (await connection.request("GET", path, query={"limit": "1"}, timeout=60)).json()
     version: str = page["metadata"]["resourceVersion"]
     while True:
-        # A server that is pressed ends watches; the next one goes on where this one was.
+        # A busy server ends watches; the next one continues where this one was.
         query = {"watch": "true", "resourceVersion": version}
         async with connection.stream(path, query=query, timeout=60, silence=SILENCE) as response:
             watching()

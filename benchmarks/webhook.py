@@ -1,8 +1,8 @@
-"""Admission at 1,000 reviews a second on one core, beside a server that only reads the body.
+"""Admission at 1,000 reviews per second on one core, compared with a server that does nothing.
 
-Both are aiohttp over the same TLS, in a process and on a core of their own, and take turns; reviews
-come from another core at their times, whether the last one was answered or not. Goals: p99 of 5 ms,
-and at most twice the p99 of the server that does nothing.
+Both use aiohttp over the same TLS, each in its own process on its own core, and take turns. Reviews
+are sent from another core at fixed times, whether the last one was answered or not. Goals: p99 of 5
+ms, and at most twice the p99 of the server that does nothing.
 """
 
 from __future__ import annotations
@@ -36,20 +36,22 @@ class Round(NamedTuple):
     median: float
     p99: float
     processor: float
-    """Of the server, for one review."""
+    """CPU time of the server per review."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the words of this benchmark."""
-    parser.add_argument("--rate", type=int, default=1000, help="reviews a second")
-    parser.add_argument("--seconds", type=float, default=5, help="of one round")
-    parser.add_argument("--rounds", type=int, default=5, help="of each server; the best counts")
+    """The options."""
+    parser.add_argument("--rate", type=int, default=1000, help="reviews per second")
+    parser.add_argument("--seconds", type=float, default=5, help="seconds per round")
+    parser.add_argument(
+        "--rounds", type=int, default=5, help="rounds of each server; the best counts"
+    )
     parser.add_argument("--connections", type=int, default=8)
     parser.add_argument("--pools", type=int, default=20)
     parser.add_argument(
         "--realtime",
         action="store_true",
-        help="run before everything else on the machine (needs root): for a machine that is busy",
+        help="run with real-time priority (needs root), for a busy machine",
     )
 
 
@@ -57,7 +59,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Measure in turns, and print."""
     body = review()
     print(
-        f"{arguments.rate} reviews of {len(body) / 1000:.1f} KB a second over"
+        f"{arguments.rate} reviews of {len(body) / 1000:.1f} KB per second over"
         f" {arguments.connections} connections, {arguments.pools} pools;"
         f" load of the machine {os.getloadavg()[0]:.1f}"
     )

@@ -1,7 +1,7 @@
-"""Reviews at a steady rate, each sent at its time, whether those before were answered or not.
+"""Reviews at a steady rate, each sent at its time, whether earlier ones were answered or not.
 
-A client that waits for each answer before it sends the next would measure a server that is slow by
-asking it less. So a review's time counts from the moment at which it was due.
+A client that waits for each answer before it sends the next would send fewer reviews to a slow
+server. So a review's time counts from when it was due.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 async def latencies(
     body: bytes, *, port: int, authority: Path, connections: int, rate: int, seconds: float
 ) -> list[float]:
-    """Seconds from when each review was due to its whole answer, after a second to get warm."""
+    """Seconds from when each review was due to its whole answer, after a second of warm-up."""
     tls = ssl.create_default_context(cafile=str(authority))
     callers = [await _Caller.of(body, port=port, tls=tls) for _ in range(connections)]
     interval = connections / rate
@@ -43,7 +43,7 @@ async def _in_turns(callers: list[_Caller], *, interval: float, count: int) -> l
 
 
 class _Caller:
-    """One connection; on it, as on the API server's, one review at a time."""
+    """One connection, with one review at a time, as with the API server."""
 
     def __init__(
         self, body: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter

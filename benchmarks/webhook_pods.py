@@ -1,4 +1,4 @@
-"""The review of a usual pod: one of a Deployment, with a sidecar, probes, volumes and variables."""
+"""The review of a typical pod: of a Deployment, with a sidecar, probes, volumes and variables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Document = dict[str, Any]
 
 
 def review() -> bytes:
-    """As the API server posts it. The pod names no pool, which is the most work."""
+    """As the API server sends it. The pod names no pool, which is the most work."""
     pod = _pod()
     return json.dumps(
         {

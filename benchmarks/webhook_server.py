@@ -1,7 +1,6 @@
 """One of the two servers, as a process: `python -m benchmarks.webhook_server WAY FOLDER POOLS 0|1`.
 
-It prints its port, serves until its standard input ends, and prints the seconds of CPU that it took
-to serve.
+It prints its port, serves until its standard input ends, and prints the CPU seconds that it used.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ WAYS: Final = {"ours": "growth-webhooks", "bare": "reads the body only"}
 
 
 def make_certificate(folder: Path) -> None:
-    """A certificate for loopback, as growth makes its own."""
+    """A certificate for loopback, as growth creates its own."""
     now = datetime.now(UTC)
     times = {"begin": now - timedelta(hours=1), "end": now + timedelta(days=1)}
     authority = make_authority("benchmark", **times)
@@ -87,7 +86,7 @@ def _pool(number: int) -> dict[str, Any]:
 
 
 class _Bare:
-    """Reads the body and says yes."""
+    """Read the body and allow the pod."""
 
     answer: Final = allowed_review("0df28fbd-5f5f-11e8-bc74-36e6bb280816")
 

@@ -1,8 +1,9 @@
-"""Price lists and pods to measure the solver with: drawn from a seed, shaped like real ones.
+"""Price lists and pods to measure the solver with: generated from a seed, shaped like real ones.
 
-Two price lists: `aws`, 576 offers whose price is nearly linear in their size, and `hetzner`, 57
-offers with real spreads (the same cores cost 1 or 15, by family). Three kinds of pods: `kb`, small
-and even; `heavy`, with the long tail of real clusters; `big`, each comparable to a node.
+There are two price lists: `aws`, 576 offers whose price is nearly linear in their size, and
+`hetzner`, 57 offers with real spreads (the same cores cost 1 or 15, depending on the family). There
+are three kinds of pods: `kb`, small and even; `heavy`, with the long tail of real clusters; `big`,
+each about as large as a node.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 RESOURCES = ("cpu", "memory", "pods", "ephemeral-storage")
 GIB = 1024  # memory and storage are counted in MiB
 
-# Cores, memory in GiB, disk in GB, euros per month; net list prices of 2026 for one place.
+# Cores, memory in GiB, disk in GB, euros per month; net list prices of 2026 for one location.
 HETZNER = {
     "cx23": (2, 4, 40, 5.49),
     "cx33": (4, 8, 80, 8.49),
@@ -113,7 +114,7 @@ def _in_zones(
 def workload(
     *, offers: tuple[Offer, ...], pods: str, constraints: str, classes: int, count: int, seed: int
 ) -> Problem:
-    """So many pods of so many classes, the counts of which fall off as in real clusters."""
+    """This many pods of this many classes, whose counts fall off as in real clusters."""
     chance = random.Random(f"{pods} {constraints} {classes} {count} {seed}")
     draw = _DRAWS[pods]
     counts = _shared_out(classes, count, chance)
@@ -180,7 +181,7 @@ _SETS: dict[tuple[int, tuple[tuple[str, str], ...]], frozenset[str]] = {}
 
 
 def _matching(offers: tuple[Offer, ...], wanted: tuple[tuple[str, str], ...]) -> frozenset[str]:
-    """One set for all classes with the same wishes."""
+    """One set for all classes with the same requirements."""
     key = (id(offers), wanted)
     if key not in _SETS:
         _SETS[key] = frozenset(

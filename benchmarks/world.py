@@ -1,8 +1,8 @@
-"""How long a World takes to make, and a pass of all rules over it, in a large cluster.
+"""How long it takes to make a World, and to run all rules over it, in a large cluster.
 
-The caches' own views are fed with generated objects, as the reflectors would feed them; then the
-real loop decides. All waiting pods have a machine coming, so nothing is solved: what is measured is
-the price of every pass, whatever it is about.
+The caches' own views get generated objects, as the reflectors would pass them; then the real loop
+decides. All pending pods have a machine on its way, so nothing is solved: this measures the cost of
+every pass, whatever it is about.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ LABELS: Final = {
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """Milliseconds, of the median and of the slowest."""
+    """Milliseconds: the median and the maximum."""
 
     what: str
     median: float
@@ -65,10 +65,10 @@ class Measured:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the words of this benchmark."""
+    """The options."""
     parser.add_argument("--pods", type=int, default=10_000)
     parser.add_argument("--nodes", type=int, default=1_000)
-    parser.add_argument("--pending", type=int, default=500, help="of the pods, without a node")
+    parser.add_argument("--pending", type=int, default=500, help="pods without a node")
     parser.add_argument("--rounds", type=int, default=50)
     parser.add_argument("-o", "--output", choices=("text", "json"), default="text")
 
@@ -88,10 +88,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output == "json":
         print(json.dumps([vars(each) for each in measured]))
     else:
-        print(f"{len(pods)} pods, {len(nodes)} nodes, {len(requests)} requests on their way")
+        print(f"{len(pods)} pods, {len(nodes)} nodes, {len(requests)} requests in progress")
         for each in measured:
             print(
-                f"  {each.what:34} median {each.median:7.3f} ms   slowest {each.slowest:7.3f} ms"
+                f"  {each.what:34} median {each.median:7.3f} ms   maximum {each.slowest:7.3f} ms"
                 f"   goal {each.goal:g} ms"
             )
     return 0
@@ -104,7 +104,7 @@ class Known(NamedTuple):
     demand: KnownDemand
 
     def feed(self, kind: str, objects: Iterable[Any]) -> None:
-        """These objects are there from now on."""
+        """These objects exist from now on."""
         self.take(kind, [Change(ChangeKind.ADDED, key_of(each), None, each) for each in objects])
 
     def take(self, kind: str, changes: Sequence[Change[Any]]) -> None:
@@ -137,12 +137,12 @@ def _measured(known: Known, pods: list[Pod], *, rounds: int) -> Iterable[Measure
         known.world()
 
     yield _timed("a pod's event and a World", after_a_change, rounds=rounds, goal=GOAL_WORLD)
-    yield _timed("a World, nothing has changed", known.world, rounds=rounds, goal=GOAL_WORLD)
+    yield _timed("a World without changes", known.world, rounds=rounds, goal=GOAL_WORLD)
     yield _timed("a pass of all rules", Passes(world), rounds=rounds, goal=GOAL_PASS)
 
 
 class Passes:
-    """Passes over the same World, a second apart: each counts the pools anew."""
+    """Passes over the same World, a second apart; each counts the pools again."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -161,7 +161,7 @@ class Passes:
 def _timed(what: str, work: Callable[[], object], *, rounds: int, goal: float) -> Measured:
     taken = []
     for _ in range(rounds):
-        # Of the processor: others on the machine are none of our business.
+        # CPU time, because other programs on the machine don't matter.
         began = time.process_time()
         work()
         taken.append((time.process_time() - began) * 1000)

@@ -1,6 +1,6 @@
-"""Processes that a test starts: none outlives it, however it ends.
+"""Processes that a test starts, which never outlive it.
 
-`Popen` as a context manager only waits: a test that fails before its process ends would hang.
+`Popen` as a context manager only waits, so a test that fails before its process ends would hang.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 _Text = TypeVar("_Text", str, bytes)
 
 PATIENCE: Final = 10.0
-"""Seconds to end in order, with children of its own."""
+"""Seconds for a process to end in order, with its children."""
 
 
 @contextmanager
 def child(process: subprocess.Popen[_Text]) -> Iterator[subprocess.Popen[_Text]]:
-    """The same; if it still runs in the end, it is asked to end and then killed."""
+    """The same; if it is still running at the end, it is asked to end and then killed."""
     with process:
         try:
             yield process
@@ -38,7 +38,7 @@ def child(process: subprocess.Popen[_Text]) -> Iterator[subprocess.Popen[_Text]]
 def child_on_a_terminal(
     command: Sequence[str], *, environment: Mapping[str, str] | None = None
 ) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
-    """A process, and our end of the terminal that it runs on."""
+    """A process, and our end of its terminal."""
     ours, theirs = pty.openpty()
     try:
         try:

@@ -1,10 +1,9 @@
-"""Objects that act on the whole cluster: put in and taken out so that no other test meets them.
+"""Objects that affect the whole cluster, added and removed so that no other test is affected.
 
-The API server acts on what it has read of policies, registrations, classes and roles, and it reads
-them some time after they are written: policies once a second, all of them late on a busy machine.
-So an object that has just been created does not act yet, which makes a test pass that would fail;
-and one that has been deleted still acts, on the pods of the next test or file. Both ends are waited
-for here, by looking at what the API server does.
+The API server applies policies, registrations, classes and roles some time after they are written:
+policies are read once a second, and on a busy machine all of them are late. So a new object doesn't
+apply yet, and a test passes that should fail; and a deleted one still applies, to the pods of the
+next test or file. Both are waited for here, by checking what the API server does.
 """
 
 from __future__ import annotations
@@ -21,16 +20,16 @@ if TYPE_CHECKING:
     from tests.live import LiveCluster
 
 IN_A_ROW: Final = 3
-"""Looks that have to agree: one may be answered from a state that is just being replaced."""
+"""Checks that must agree, because one may be answered from a state that is being replaced."""
 
 
 @contextmanager
 def acting(
     cluster: LiveCluster, *objects: dict[str, Any], acts: Callable[[], bool]
 ) -> Iterator[None]:
-    """The objects are there and act while the block lasts, and act no more behind it.
+    """The objects exist and apply in the block, and no longer apply after it.
 
-    `acts` looks whether they do, by something that the API server answers differently then.
+    `acts` checks whether they apply, by something that the API server then answers differently.
     """
     names = ", ".join(f"{each['kind']} {each['metadata']['name']}" for each in objects)
     try:
@@ -46,14 +45,14 @@ def acting(
 def may(
     cluster: LiveCluster, verb: str, resource: str, *, account: str, namespace: str = "default"
 ) -> bool:
-    """Whether a service account, written as NAMESPACE:NAME, has a right by now."""
+    """Whether a service account, written as NAMESPACE:NAME, has a permission yet."""
     who = f"system:serviceaccount:{account}"
     words = ("auth", "can-i", verb, resource, "--as", who, "--namespace", namespace)
     return cluster.try_kubectl(*words).stdout.strip() == "yes"
 
 
 def wait_steadily(holds: Callable[[], bool], goal: str) -> None:
-    """Wait until something is so at several looks in a row."""
+    """Wait until several checks in a row agree."""
     looks = [False] * IN_A_ROW
 
     def is_steady() -> bool:

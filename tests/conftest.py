@@ -1,7 +1,7 @@
-"""What all tests share, above all a real control plane, started for the session when asked for.
+"""What all tests share, above all a real control plane, started for the session when needed.
 
-GROWTH_TEST_CLUSTER=NAME uses a cluster that runs already (or starts it and lets it run), so that a
-round of one test takes no start. Each process of a run has a cluster NAME-gwN of its own then.
+GROWTH_TEST_CLUSTER=NAME uses a running cluster (or starts one and keeps it), so that a single test
+needs no start. Each process of a parallel run then has its own cluster, NAME-gwN.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from tests.spreading import by_cluster
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# How long an example takes, and how long drawing it, says on a busy machine nothing of the product.
+# On a busy machine, the time of an example, and of generating it, says nothing about the product.
 settings.register_profile(
     "any machine", settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 )
@@ -45,17 +45,17 @@ settings.load_profile("any machine")
 
 
 def pytest_configure() -> None:
-    """What all processes of a run have in common."""
-    # They draw alike, also when the run goes on past midnight.
+    """What all processes of a run share."""
+    # They draw the same, even if the run continues past midnight.
     os.environ[order.VARIABLE] = order.seed_from(os.environ)
-    # A shell starts what is to run in the background with Ctrl-C ignored, and a program that is
-    # started by one that ignores it does so too. What tests send it to has to hear of it.
+    # A shell starts background commands with Ctrl-C ignored, and their children inherit that.
+    # Programs that tests start must receive it.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """How a failure that comes with one order, or with a seed of the day, is seen again."""
+    """How to repeat a failure that depends on the order, or on a seed of the day."""
     seed = order.seed_from(os.environ)
     return [
         f"order of files: {order.replay(seed, config.invocation_params.args)}",
@@ -71,19 +71,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """A cluster is shared within one process only."""
+    """A cluster is shared only within one process."""
     return by_cluster(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def no_event_loop_between_tests() -> None:
-    """Or looptime, asking for the loop of a test that has none, makes one that nobody closes."""
+    """Otherwise looptime would create a loop that is never closed for a test without one."""
     asyncio.set_event_loop(None)
 
 
 @pytest.fixture(autouse=True)
 def logging_stays_as_it_was() -> Iterator[None]:
-    """A process owns its logging; here many follow each other in one."""
+    """A process configures its logging; in tests, many follow each other in one process."""
     root = logging.getLogger()
     before = root.handlers[:], root.level, warnings.showwarning
     ours = structlog.get_config().copy() if structlog.is_configured() else None
@@ -98,7 +98,7 @@ def logging_stays_as_it_was() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[LiveCluster]:
-    """A running cluster, shared by all tests of the session: use a namespace of your own."""
+    """A running cluster, shared by all tests of the session; use a namespace of your own."""
     kept = kept_cluster()
     if kept is not None:
         yield bring_up(kept)
@@ -113,7 +113,7 @@ def cluster() -> Iterator[LiveCluster]:
 
 def _remove_clusters_of_dead_sessions() -> None:
     """A session that was killed could not remove its clusters."""
-    # Not by `status`, which asks each cluster how it is, also those that others are just starting.
+    # Not with `status`, which also contacts clusters that others are just starting.
     for found in list(all_clusters()):
         session = re.fullmatch(r"growth-test-(\d+)(-.*)?", found.name)
         if session is not None and not Path("/proc", session[1]).exists():
@@ -125,13 +125,14 @@ def namespace(cluster: LiveCluster) -> Iterator[str]:
     """A namespace for one test. Its pods end with the test; the rest may take longer."""
     name = f"test-{secrets.token_hex(4)}"
     cluster.kubectl("create", "namespace", name)
-    # Without its service account no pod can be created in it.
+    # Without its service account, no pod can be created in it.
     account = ("get", "serviceaccount", "default", "--namespace", name)
     wait_until(lambda: cluster.try_kubectl(*account).returncode == 0, "the service account")
     yield name
     with contextlib.suppress(AssertionError):
         cluster.kubectl("delete", "namespace", name, "--wait=false")
-        # From now on no controller can replace a pod. Where a test has deleted the node of a pod no
-        # kubelet ends it, and the garbage collector would take it only after most of a minute.
+        # From now on no controller can replace a pod. If a test has deleted a pod's node, no
+        # kubelet ends the pod, and the garbage collector would delete it only after almost a
+        # minute.
         pods = f"/api/v1/namespaces/{name}/pods?gracePeriodSeconds=0"
         cluster.kubectl("delete", "--raw", pods)

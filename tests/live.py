@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 UP_WITHIN: Final = 150.0
-"""Seconds: longer than `up` itself waits, so that it can say for what, and shorter than a test."""
+"""Seconds; longer than `up` itself waits, so that it can say for what, and shorter than a test."""
 NO_PROGRAMS: Final = "the control plane did not start in time; run `python -m kwok programs` first"
 
 
@@ -31,21 +31,21 @@ class LiveCluster:
     kubectl_program: Path
 
     def try_kubectl(self, *arguments: str, input: str = "") -> subprocess.CompletedProcess[str]:  # noqa: A002 - the word of subprocess
-        """Run kubectl as the cluster's administrator, whatever comes of it."""
-        # What it learns of an API must not be kept for another cluster on the same port.
+        """Run kubectl as the cluster's administrator, whatever the result."""
+        # kubectl must not reuse what it learned about an API for another cluster on the same port.
         cache = self.kubeconfig.with_name("kubectl-cache")
         own = ("--kubeconfig", str(self.kubeconfig), "--cache-dir", str(cache))
         command = [str(self.kubectl_program), *own, *arguments]
         return subprocess.run(command, input=input, capture_output=True, text=True, check=False)
 
     def kubectl(self, *arguments: str, input: str = "") -> str:  # noqa: A002 - the word of subprocess
-        """Run kubectl, expect it to work, and give what it printed."""
+        """Run kubectl, expect success, and return its output."""
         answer = self.try_kubectl(*arguments, input=input)
         assert answer.returncode == 0, f"kubectl {' '.join(arguments)}: {answer.stderr}"
         return answer.stdout
 
     def get(self, *arguments: str) -> Any:
-        """What `kubectl get` finds, as objects."""
+        """The objects that `kubectl get` finds."""
         return json.loads(self.kubectl("get", *arguments, "--output", "json"))
 
     def create(self, *objects: dict[str, Any], namespace: str = "default") -> None:
@@ -55,9 +55,9 @@ class LiveCluster:
 
 
 def kept_cluster(environment: Mapping[str, str] = os.environ) -> str | None:
-    """The cluster that GROWTH_TEST_CLUSTER names; of several processes each takes one of its own.
+    """The cluster that GROWTH_TEST_CLUSTER names; each process of a parallel run has its own.
 
-    What one of them puts into the whole cluster, such as nodes, must not meet the other's tests.
+    What one process adds to the whole cluster, such as nodes, must not affect another one's tests.
     """
     named = environment.get("GROWTH_TEST_CLUSTER")
     process = environment.get("PYTEST_XDIST_WORKER")
@@ -67,7 +67,7 @@ def kept_cluster(environment: Mapping[str, str] = os.environ) -> str | None:
 def run_kwok(
     *arguments: str, environment: dict[str, str] | None = None, within: float = UP_WITHIN
 ) -> subprocess.CompletedProcess[str]:
-    """Run `python -m kwok` as a person does."""
+    """Run `python -m kwok` as a user would."""
     return subprocess.run(
         [sys.executable, "-m", "kwok", *arguments],
         capture_output=True,
@@ -80,7 +80,7 @@ def run_kwok(
 
 
 def bring_up(name: str, *arguments: str) -> LiveCluster:
-    """Start a cluster, or find the one that runs."""
+    """Start a cluster, or find the running one."""
     try:
         answer = run_kwok("up", "--name", name, *arguments)
     except subprocess.TimeoutExpired as late:
@@ -99,9 +99,9 @@ def bring_down(name: str) -> None:
 
 
 def wait_until(done: Callable[[], object], goal: str, *, within: float = 60) -> float:
-    """Wait for something that another process does; gives the seconds that it took.
+    """Wait for something that another process does; returns the seconds that it took.
 
-    The limit is for what never happens: a machine that does much else may take very long.
+    The limit is for things that never happen; a busy machine may take very long.
     """
     started = time.monotonic()
     while not done():

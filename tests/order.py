@@ -1,11 +1,11 @@
-"""In which order the files of tests run: the longest first, and beyond that as a seed draws it.
+"""The order of test files: the longest first, and the others as a seed draws them.
 
-Files are given to the processes of a run in their order. A long one that begins at the end is
-waited for alone, so those come first. All others are drawn, so that a test which passes only behind
-another one is found. The day is the seed unless one is named, so the runs of a day are alike.
+Files are given to the processes of a run in their order. The run would have to wait for a long file
+that starts last, so those come first. All others are drawn, so that a test which passes only after
+another one is found. The seed is the day unless one is given, so the runs of a day are alike.
 
-Each file has a place of its own in a draw, whichever others run with it: some files alone come in
-the same order as all of them. The files of a folder stay together, as they share clusters.
+Each file has its own place in a draw, whichever others run with it: a few files come in the same
+order as in the whole run. The files of a folder stay together, because they share clusters.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ VARIABLE: Final = "ORDER"
 LONGEST: Final = frozenset({"manifests", "stories", "thread"})
 """Folders."""
 LAST: Final = frozenset({"test_without_growth"})
-"""Files that leave nothing of the installation which others of their folder share."""
+"""Files that don't change the installation that others of their folder share."""
 
 
 class Turn(IntEnum):
@@ -36,14 +36,14 @@ class Turn(IntEnum):
 
 
 def turn_of(file: PurePath) -> Turn:
-    """Among which others a file comes."""
+    """The group in which a file is ordered."""
     if file.stem in LAST:
         return Turn.LAST
     return Turn.LONG if file.parent.name in LONGEST else Turn.USUAL
 
 
 def place_of(file: PurePath, *, seed: str) -> tuple[Turn, str, str]:
-    """Where a file comes in a draw: files are sorted by it."""
+    """The place of a file in a draw, to sort by."""
     return turn_of(file), _drawn(file.parent, seed), _drawn(file, seed)
 
 
@@ -52,17 +52,17 @@ def _drawn(path: PurePath, seed: str) -> str:
 
 
 def seed_from(environment: Mapping[str, str]) -> str:
-    """The seed that is named, or the day."""
+    """The given seed, or the day."""
     return environment.get(VARIABLE) or datetime.now(UTC).date().isoformat()
 
 
 def replay(seed: str, words: Iterable[str]) -> str:
-    """The command that runs the same in the same order."""
+    """The command that runs the same tests in the same order."""
     return f"{VARIABLE}={shlex.quote(seed)} {shlex.join(['pytest', *words])}"
 
 
 def number_of(seed: str) -> int:
-    """For what is chosen by turns: one more from day to day; any other seed has a number, too."""
+    """A number for choosing in turn: one more each day; any other seed has a number too."""
     try:
         return date.fromisoformat(seed).toordinal()
     except ValueError:

@@ -1,7 +1,7 @@
 """Which tests of a run stay in one process: those of a file, and those that share a cluster.
 
-A cluster that the files of a folder share is started, and installed into, in each process that one
-of them runs in. So such a folder goes to one process as a whole.
+A cluster that the files of a folder share is started, and growth installed in it, in each process
+that runs one of them. So such a folder goes to one process as a whole.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ SHARING: Final = frozenset({"clouds", "manifests", "webhooks"})
 
 
 def by_cluster(config: Any, log: Any) -> Any:
-    """Gives each process the next file, or the next folder of those that share a cluster."""
+    """Gives each process the next file, or the next folder whose files share a cluster."""
     scheduler = LoadScopeScheduling(config, log)
     scheduler._split_scope = kept_together
     return scheduler
 
 
 def kept_together(nodeid: str) -> str:
-    """What a test belongs to that one process runs."""
+    """The group of tests that one process runs."""
     file = PurePath(nodeid.split("::", 1)[0])
     return str(file.parent if file.parent.name in SHARING else file)

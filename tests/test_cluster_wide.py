@@ -1,4 +1,4 @@
-"""What acts on a whole cluster is waited for at both ends."""
+"""Objects that affect a whole cluster are waited for at both ends."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def nothing_sleeps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @dataclass
 class LateServer:
-    """An API server that goes on as before for some looks after each write."""
+    """An API server that behaves as before for some checks after each write."""
 
     late_by: int
     acts: bool = False
