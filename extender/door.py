@@ -32,6 +32,11 @@ LARGE: Final = 2**20
 """Bytes of a call that kube-scheduler sends only without nodeCacheCapable."""
 MOST_LARGE: Final = 4
 """Large calls that are received at the same time. The web server takes the others."""
+MOST_OPEN: Final = 32
+"""Connections to the door. For a further one, the one that was idle for the longest time is closed:
+a scheduler has two or three, and always gets in."""
+MOST_HANDED_OVER: Final = 16
+"""Connections to the web server."""
 REST: Final = 3600.0
 """Seconds that a connection may be idle. Go's client keeps one for 90 seconds, and doesn't repeat a
 POST on a connection that is just being closed; so we must never close it first."""
@@ -99,10 +104,25 @@ class Entrance:
         self.answers = answers
         self.server = server
         self.open: set[SchedulerConnection] = set()
+        self._handed_over: set[asyncio.Transport] = set()
 
     def __call__(self) -> SchedulerConnection:
         """Create the protocol of a new connection."""
         return SchedulerConnection(self)
+
+    def enter(self, door: SchedulerConnection) -> None:
+        """Note a new connection."""
+        self.open.add(door)
+        if len(self.open) > MOST_OPEN:
+            min(self.open - {door}, key=lambda each: each.last_heard).dismiss()
+
+    def hand_over(self, transport: asyncio.Transport) -> asyncio.Protocol | None:
+        """The web server's protocol for a connection, unless the web server has too many."""
+        self._handed_over = {each for each in self._handed_over if not each.is_closing()}
+        if len(self._handed_over) >= MOST_HANDED_OVER:
+            return None
+        self._handed_over.add(transport)
+        return self.server()
 
     def admit(self, question: SchedulerQuestion | None) -> SchedulerQuestion | None:
         """The call, unless it is large and too many large ones are being received."""
@@ -127,7 +147,7 @@ class SchedulerConnection(asyncio.Protocol):
         self._received = bytearray()
         self._question: SchedulerQuestion | None = None
         self._loop = asyncio.get_running_loop()
-        self._last_heard = self._loop.time()
+        self.last_heard = self._loop.time()
         self._rest: asyncio.TimerHandle | None = None
         self._again: asyncio.TimerHandle | None = None
         """The timer of a delayed call."""
@@ -141,7 +161,7 @@ class SchedulerConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - tells mypy what TCP is
         self.transport = transport
-        self._entrance.open.add(self)
+        self._entrance.enter(self)
         # Not earlier: after a failed TLS handshake, `connection_lost` isn't called.
         self._rest = self._loop.call_later(REST, self._look)
 
@@ -160,7 +180,7 @@ class SchedulerConnection(asyncio.Protocol):
 
     @override
     def data_received(self, data: bytes) -> None:
-        self._last_heard = self._loop.time()
+        self.last_heard = self._loop.time()
         self._received += data
         self._put_off(None)
         self._question = self._question or self._entrance.admit(question_of(self._received))
@@ -200,11 +220,19 @@ class SchedulerConnection(asyncio.Protocol):
 
     def _hand_over(self) -> None:
         self._leave()
-        server = self._entrance.server()
+        server = self._entrance.hand_over(self.transport)
+        if server is None:
+            self.dismiss()
+            return
         self.transport.set_protocol(server)
         server.connection_made(self.transport)
         server.data_received(bytes(self._received))
         self._received.clear()
+
+    def dismiss(self) -> None:
+        """End the connection at once."""
+        self._leave()
+        self.transport.abort()
 
     def _leave(self) -> None:
         self._entrance.open.discard(self)
@@ -218,7 +246,7 @@ class SchedulerConnection(asyncio.Protocol):
         self._again = again
 
     def _look(self) -> None:
-        end = self._last_heard + REST
+        end = self.last_heard + REST
         if end <= self._loop.time():
             self.transport.close()
         else:

@@ -1,7 +1,7 @@
 """A port of this process: plain HTTP on loopback, TLS anywhere else.
 
-Each connection starts at a door, which answers simple calls itself and hands everything else over
-to a web server.
+Where there are simple calls, each connection starts at a door, which answers them itself and hands
+everything else over to a web server.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from extender.door import REST, Entrance
+from extender.door import Entrance
 from growth.errors import Misconfigured
 from growth.service.address import is_loopback
 from growth.service.web_server import accepting, listen, place_of, web_server
 
 if TYPE_CHECKING:
+    import asyncio
     import ssl
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     from aiohttp import web
 
@@ -26,10 +27,12 @@ if TYPE_CHECKING:
     from growth.service.address import Address
     from growth.service.tls import Certificates, Files
 
+KEPT_OPEN: Final = 120.0
+"""Seconds that a connection of the web server may be idle: longer than Go's client keeps it."""
 LINGERING: Final = 0.5
 """Seconds to read the rest of a refused body: a caller that is still sending reads no answer."""
 _WAYS: Final = {
-    "keepalive_timeout": REST,
+    "keepalive_timeout": KEPT_OPEN,
     "lingering_time": LINGERING,
     "auto_decompress": False,
     # Handlers stream to readers, so they must end when the reader disconnects.
@@ -81,7 +84,10 @@ async def serve_port(
 
 
 @contextlib.contextmanager
-def _entrance(answers: Answers, server: web.Server) -> Iterator[Entrance]:
+def _entrance(answers: Answers, server: web.Server) -> Iterator[Callable[[], asyncio.Protocol]]:
+    if not answers:
+        yield server
+        return
     entrance = Entrance(answers, server=server)
     try:
         yield entrance

@@ -8,10 +8,11 @@ last known pools are used.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from growth.kube.cache.metrics import CacheMetrics
 from growth.kube.transport import connect
+from growth.service.connections import ConnectionLimits
 from growth.service.tls import Certificates, Files
 from growth.service.web_server import listen, place_of
 from webhooks.desk import Desk
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from webhooks.settings import WebhooksSettings
 
 
+LIMITS: Final = ConnectionLimits(total=1024, each=512)
+"""An API server sends at most 200 changes of objects at the same time, each on its connection."""
+
+
 async def admit(service: Service[WebhooksSettings]) -> None:
     """Answer reviews until cancelled."""
     settings = service.settings
@@ -31,7 +36,8 @@ async def admit(service: Service[WebhooksSettings]) -> None:
     service.health.require(
         "node pools", lambda: "the cache is not complete yet" if pools.now() is None else None
     )
-    with listen(settings.webhook_address, setting="--webhook-address") as listening:
+    address = settings.webhook_address
+    with listen(address, setting="--webhook-address", limits=LIMITS) as listening:
         async with (
             Certificates(service).serving(
                 "the webhook", Files.pair(settings.webhook_tls_folder)

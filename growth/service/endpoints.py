@@ -9,7 +9,7 @@ answered before all parts have registered their checks.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from aiohttp import web
 from prometheus_client.aiohttp import make_aiohttp_handler
@@ -26,12 +26,19 @@ if TYPE_CHECKING:
     from growth.service.settings import ServiceSettings
 
 
+KEPT_OPEN: Final = 120.0
+"""Seconds that a connection may be idle; a Prometheus usually asks twice a minute."""
+
+
 @contextlib.asynccontextmanager
 async def serve_endpoints(
     service: Service[ServiceSettings], listening: socket.socket
 ) -> AsyncIterator[None]:
     """Answer on the socket during the context."""
-    async with web_server(_application(service)) as server, accepting(server, listening):
+    async with (
+        web_server(_application(service), keepalive_timeout=KEPT_OPEN) as server,
+        accepting(server, listening),
+    ):
         yield
 
 

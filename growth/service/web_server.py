@@ -18,22 +18,25 @@ from aiohttp import web
 
 from growth.errors import Misconfigured
 from growth.service.address import Address
+from growth.service.connections import FEW, ConnectionLimits, LimitedSocket
 
 if TYPE_CHECKING:
     import ssl
 
 Answering = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
+HANDSHAKE: Final = 5.0
+"""Seconds for a TLS handshake, and for the end of a TLS connection."""
 FAREWELL: Final = 0.5
 """Seconds for open requests when the process ends."""
 BACKLOG: Final = 128
 """The most connections that wait to be accepted."""
 
 
-def listen(address: Address, *, setting: str) -> socket.socket:
+def listen(address: Address, *, setting: str, limits: ConnectionLimits = FEW) -> socket.socket:
     """A listening socket; raises `Misconfigured` with one line that names the setting."""
     try:
-        return _open(address)
+        return LimitedSocket(_open(address), limits)
     except OSError as error:
         raise Misconfigured(
             f"{setting}: cannot listen on {address}: {_reason(error)}; choose another one, or :0"
@@ -99,7 +102,15 @@ async def accepting(
 ) -> AsyncIterator[None]:
     """Accept connections during the context; `entrance` is usually a web server."""
     loop = asyncio.get_running_loop()
-    listener = await loop.create_server(entrance, sock=listening, ssl=tls, backlog=BACKLOG)
+    patience = None if tls is None else HANDSHAKE
+    listener = await loop.create_server(
+        entrance,
+        sock=listening,
+        ssl=tls,
+        backlog=BACKLOG,
+        ssl_handshake_timeout=patience,
+        ssl_shutdown_timeout=patience,
+    )
     try:
         yield
     finally:

@@ -16,7 +16,9 @@ from typing_extensions import override
 
 from extender.door import (
     LARGEST_BODY,
+    MOST_HANDED_OVER,
     MOST_LARGE,
+    MOST_OPEN,
     REST,
     Entrance,
     Later,
@@ -238,6 +240,40 @@ async def until(true: Callable[[], bool]) -> None:
     async with asyncio.timeout(10):
         while not true():  # noqa: ASYNC110 - a door tells nobody what it receives
             await asyncio.sleep(0.001)
+
+
+async def test_a_newcomer_gets_the_place_of_whoever_was_quiet_for_longest() -> None:
+    async with listening() as port, AsyncExitStack() as callers:
+        many = [await callers.enter_async_context(port.caller()) for _ in range(MOST_OPEN)]
+        for caller in many:
+            caller.writer.write(PLAIN)
+            await caller.answer()
+        many[0].writer.write(PLAIN)
+        await many[0].answer()
+
+        newcomer = await callers.enter_async_context(port.caller())
+        newcomer.writer.write(PLAIN)
+        assert await newcomer.answer() == echo(BODY)
+        with pytest.raises((asyncio.IncompleteReadError, ConnectionResetError)):
+            await many[1].read(1)
+        for caller in (many[0], *many[2:]):
+            caller.writer.write(PLAIN)
+            assert await caller.answer() == echo(BODY)
+
+
+async def test_the_web_server_gets_only_so_many_connections_and_the_scheduler_its_answer() -> None:
+    async with listening() as port, AsyncExitStack() as callers:
+        for _ in range(MOST_HANDED_OVER):
+            caller = await callers.enter_async_context(port.caller())
+            caller.writer.write(b"GET /")
+            await caller.read(len(ELSEWHERE))
+        one_more = await callers.enter_async_context(port.caller())
+        one_more.writer.write(b"GET /")
+        with pytest.raises((asyncio.IncompleteReadError, ConnectionResetError)):
+            await one_more.read(1)
+        scheduler = await callers.enter_async_context(port.caller())
+        scheduler.writer.write(PLAIN)
+        assert await scheduler.answer() == echo(BODY)
 
 
 async def test_a_question_without_a_good_answer_is_the_web_servers() -> None:
