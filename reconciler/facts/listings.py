@@ -20,6 +20,7 @@ from reconciler.providers.port import ClassKey, Listing, Machine
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from growth.api.nodepool import NodePool
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.scheduling.node import Node
     from reconciler.core.world import World
@@ -85,6 +86,14 @@ def cloud_of(
     # Without its pool nobody knows whose it was: only what no cloud shows is nowhere.
     nowhere = next(iter(seen.values()), None) if len(seen) == len(world.clouds) else None
     return next(showing, nowhere)
+
+
+def listed_machine(
+    node: Node, pool: NodePool, world: World, seen: Mapping[ClassKey, SightedCloud]
+) -> Machine | None:
+    """The machine of a node as the cloud of its pool lists it; only that can be given back."""
+    cloud = seen.get(node_class_of(pool, world))
+    return None if cloud is None else cloud.listing.machines.get(node.name)
 
 
 def kubelet_reports(node: Node | None) -> bool:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from growth.api.noderequest import COMING
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -45,6 +47,12 @@ def unconfirmed(world: World) -> Mapping[str, NodeRequest]:
 def all_requests(world: World) -> Mapping[str, NodeRequest]:
     """All requests by name, also those that the cache doesn't show yet."""
     return {**unconfirmed(world), **world.requests}
+
+
+def is_coming(name: str, world: World) -> bool:
+    """Whether the machine of this name is on its way: the rule for its request deals with it."""
+    request = world.requests.get(name)
+    return request is not None and request.status.phase in COMING
 
 
 def bought_lately(world: World, now: Instant) -> Mapping[str, Bought]:

@@ -35,7 +35,7 @@ from reconciler.planning.capacity import ground
 from reconciler.planning.demand import pools_by_pod, without_place
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.planning.nominations import Nominated, carried_on
-from reconciler.planning.problem import question
+from reconciler.planning.problem import planning_problem
 from reconciler.solver import Plan
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class _Rounds:
             if uid not in self._left_out
         }
         sold = market(world, self._now)
-        asked = question(
+        asked = planning_problem(
             waiting.values(),
             ground(world, requests, self._nominated, self._shelf.items),
             sold,

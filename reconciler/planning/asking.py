@@ -25,7 +25,7 @@ from reconciler.planning.demand import (
 )
 from reconciler.planning.ledger import AskedProblem
 from reconciler.planning.probing import next_trial
-from reconciler.planning.problem import question
+from reconciler.planning.problem import planning_problem
 from reconciler.planning.seats import kept_seats
 from reconciler.planning.tries import PAUSE, LeftOutCause, after_left_out
 
@@ -125,7 +125,7 @@ def _asked(
     nominated, requests = ledger.nominated, all_requests(world)
     seats = kept_seats(announced(world, nominated, now), world, requests, nominated, now)
     more = seats.rest if pools and about.probe is None else ()
-    asked = question(
+    asked = planning_problem(
         (about.pods[uid] for uid in pools),
         ground(world, requests, nominated, ledger.shelf.items, held=seats.held),
         about.sold,

@@ -102,7 +102,7 @@ class _Asked(NamedTuple):
         return self.pods.name
 
 
-def question(
+def planning_problem(
     demand: Iterable[Pod],
     ground: PromisedCluster,
     market: Market,

@@ -17,6 +17,7 @@ from growth.keeping.wanting import KeepingReason, occupied
 from reconciler.core.actions import OpenRemoval, machine
 from reconciler.core.step import WAIT, Step
 from reconciler.facts.keeping_scene import scene_of
+from reconciler.facts.listings import listed_machine
 from reconciler.facts.marks import (
     barred,
     is_barred,
@@ -27,7 +28,6 @@ from reconciler.facts.marks import (
     tainted,
 )
 from reconciler.facts.marks import unmarked as without_marks
-from reconciler.facts.node_classes import node_class_of
 from reconciler.facts.opening import removal_of
 from reconciler.facts.ownership import pool_of_node
 
@@ -125,22 +125,17 @@ def _given_back(
         end = world.ledger.removal.ends.get(node.name, clock.now)
         if end > clock.now:
             return Step(wake_at=clock.wake_at(end))
-        return _opened(node, pool, seen.get(node_class_of(pool, world)))
+        return _opened(node, pool, listed_machine(node, pool, world, seen))
     if keeping.reason is KeepingReason.PAID:
         return Step(wake_at=keeping.ends_at(now))
     seconds = pool.spec.scale_down.idle_after.seconds
     return Step(actions=(marked(node, now, seconds=seconds),), why="the node is idle")
 
 
-def _opened(node: Node, pool: NodePool, cloud: SightedCloud | None) -> Step:
+def _opened(node: Node, pool: NodePool, listed: Machine | None) -> Step:
     """Only what the provider lists can be given back, and under the id that it lists."""
-    listed = None if cloud is None else _listed(node, cloud)
     if listed is None:
         return WAIT
     opened = OpenRemoval(removal=removal_of(listed, pool=pool, reason=RemovalReason.IDLE))
     actions = (opened,) if is_barred(node) else (barred(node), opened)
     return Step(actions=actions, why="the node was idle long enough")
-
-
-def _listed(node: Node, cloud: SightedCloud) -> Machine | None:
-    return cloud.listing.machines.get(node.name)

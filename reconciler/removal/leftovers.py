@@ -12,7 +12,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from growth.api.noderemovalrequest import RemovalPhase
-from growth.api.noderequest import COMING
 from growth.api.wellknown import CORDONED_ANNOTATION
 from growth.api.written import parse_time
 from growth.kube.events.event import Severity
@@ -21,6 +20,7 @@ from reconciler.facts.listings import kubelet_reports
 from reconciler.facts.node_classes import node_class_of
 from reconciler.facts.nodes import machine_id_of
 from reconciler.facts.ownership import pool_of_node
+from reconciler.facts.requested import is_coming
 from reconciler.removal import writing
 
 if TYPE_CHECKING:
@@ -51,12 +51,10 @@ def free_leftover(world: World, seen: Mapping[ClassKey, SightedCloud]) -> Iterat
 
 def _is_settled(name: str, world: World) -> bool:
     """Whether no other rule has a say in it: its request, its removal."""
-    request = world.requests.get(name)
-    is_coming = request is not None and request.status.phase in COMING
     removal = world.removals.get(name)
     # One that has failed waits for a person; that the machine ended all the same ends it, too.
     is_going = removal is not None and removal.status.phase is not RemovalPhase.REMOVAL_FAILED
-    return not is_coming and not is_going and world.is_free(machine(name))
+    return not is_coming(name, world) and not is_going and world.is_free(machine(name))
 
 
 def _is_shown(node: Node, cloud: SightedCloud) -> bool:

@@ -22,7 +22,7 @@ from reconciler.facts.ownership import pool_of_node
 from reconciler.facts.requested import all_requests
 from reconciler.facts.swap_annotation import place_taken
 from reconciler.planning.capacity import ground
-from reconciler.planning.problem import question
+from reconciler.planning.problem import planning_problem
 from reconciler.replacement.worth import NEAR, RELUCTANCE, OccupiedNode, disturbances
 from reconciler.solver import Offer, RenewableNode, Renewal
 
@@ -154,7 +154,7 @@ def proof(
 
 def _question(pods: Sequence[Pod], world: World, sold: Market) -> PlanningProblem:
     planning = world.ledger.planning
-    return question(
+    return planning_problem(
         pods,
         ground(world, all_requests(world), planning.nominated, planning.shelf.items),
         sold,

@@ -14,8 +14,8 @@ from reconciler.core.decision import NEVER
 from reconciler.facts.currencies import currency_of_pool
 from reconciler.facts.fleet import nodes_of_pools
 from reconciler.facts.keeping_scene import scene_of
+from reconciler.facts.listings import listed_machine
 from reconciler.facts.marks import is_marked
-from reconciler.facts.node_classes import node_class_of
 from reconciler.facts.ownership import pool_of_node
 from reconciler.facts.paid_hours import seconds_until_node_marked
 from reconciler.facts.serving import serves_now
@@ -159,13 +159,11 @@ def candidates(
 def _is_within_reach(node: Node, pool: NodePool, look: ReplacementLook) -> bool:
     """Whether replacement may deal with a node now, and no other rule does already."""
     world = look.world
-    cloud = look.clouds.get(node_class_of(pool, world))
     return (
         pool.metadata.deletion_timestamp is None
         and node.name not in look.taken
         and world.is_free(machine(node.name))
-        and cloud is not None
-        and node.name in cloud.listing.machines
+        and listed_machine(node, pool, world, look.clouds) is not None
     )
 
 

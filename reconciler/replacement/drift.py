@@ -17,7 +17,7 @@ from growth.scheduling.taints import NO_EXECUTE
 from reconciler.buying.blueprints import DIGEST, parts_of, read_blueprint, taints_of
 from reconciler.facts.node_classes import node_class_of
 from reconciler.replacement.mending import lacking_taints
-from reconciler.replacement.nodes_by_blueprint import makes
+from reconciler.replacement.nodes_by_blueprint import nodes_by_blueprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -36,7 +36,7 @@ def drifted(world: World) -> Mapping[str, str]:
 
 
 def _drifted(world: World) -> Iterator[tuple[str, str]]:
-    for make, nodes in makes(world).items():
+    for make, nodes in nodes_by_blueprint(world).items():
         pool = world.pools.get(make.pool)
         if pool is None:
             continue

@@ -18,10 +18,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from growth.api.noderequest import COMING, RequestPhase
+from growth.api.noderequest import RequestPhase
 from reconciler.core.actions import Delete, Sequence, machine, version_of
 from reconciler.core.decision import NEVER
-from reconciler.facts.requested import all_requests
+from reconciler.facts.requested import all_requests, is_coming
 from reconciler.facts.swap_annotation import annotation, on_nodes
 from reconciler.replacement.swaps import SwapStage
 from reconciler.replacement.writing import forgotten
@@ -100,16 +100,14 @@ def machines_left_behind(ledger: ReplacementLedger, world: World) -> Iterator[Se
         return
     for name, request in sorted(world.requests.items()):
         text = annotation(request)
-        is_coming = request.status.phase in COMING and request.metadata.deletion_timestamp is None
-        if text in ledger.given_up and is_coming and world.is_free(machine(name)):
+        is_wanted = is_coming(name, world) and request.metadata.deletion_timestamp is None
+        if text in ledger.given_up and is_wanted and world.is_free(machine(name)):
             delete = Delete(kind="NodeRequest", version=version_of(request))
             yield Sequence(
                 subject=machine(name), steps=(delete,), why="what it was to replace stays"
             )
     for name, text in sorted(on_nodes(world.cluster).items()):
-        request_ = world.requests.get(name)
-        is_coming = request_ is not None and request_.status.phase in COMING
-        if text in ledger.given_up and not is_coming and world.is_free(machine(name)):
+        if text in ledger.given_up and not is_coming(name, world) and world.is_free(machine(name)):
             yield Sequence(
                 subject=machine(name),
                 steps=(forgotten(world.cluster.nodes[name]),),

@@ -19,7 +19,7 @@ from growth.keeping.marks import is_unregistered
 from growth.scheduling.taints import NO_EXECUTE
 from reconciler.buying.blueprints import read_blueprint, taints_of
 from reconciler.core.actions import Sequence, SetNode, machine, version_of
-from reconciler.replacement.nodes_by_blueprint import makes
+from reconciler.replacement.nodes_by_blueprint import nodes_by_blueprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 def mended(world: World) -> Iterator[Sequence]:
     """One write for each node that serves with labels or taints that its pool had before."""
-    for make, nodes in makes(world).items():
+    for make, nodes in nodes_by_blueprint(world).items():
         pool, made = world.pools.get(make.pool), read_blueprint(make.template)
         if pool is None or made is None or _is_as_it_says(made, pool):
             continue

@@ -27,7 +27,7 @@ class NodeMake(NamedTuple):
     template: str
 
 
-def makes(world: World) -> Mapping[NodeMake, Sequence[Node]]:
+def nodes_by_blueprint(world: World) -> Mapping[NodeMake, Sequence[Node]]:
     """All nodes that were bought, by their make."""
     return world.cluster.remembered("nodes by make", lambda: _makes(world))
 

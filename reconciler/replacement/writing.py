@@ -12,7 +12,7 @@ from reconciler.core.actions import OpenRemoval, Sequence, SetNode, machine
 from reconciler.core.actions import version_of as version
 from reconciler.facts.cordons import cordoned
 from reconciler.facts.events import EventAction, event_about
-from reconciler.facts.node_classes import node_class_of
+from reconciler.facts.listings import listed_machine
 from reconciler.facts.opening import removal_of
 from reconciler.facts.ownership import pool_of_node
 from reconciler.planning.creating import creations
@@ -65,8 +65,7 @@ def openings(
         if kept_by_hand(node) is not None:
             continue
         pool = world.pools.get(pool_of_node(node))
-        cloud = None if pool is None else clouds.get(node_class_of(pool, world))
-        listed = None if cloud is None else cloud.listing.machines.get(name)
+        listed = None if pool is None else listed_machine(node, pool, world, clouds)
         if pool is None or listed is None:
             continue
         opened = OpenRemoval(removal=removal_of(listed, pool=pool, reason=REMOVAL_REASONS[reason]))

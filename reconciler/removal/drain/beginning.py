@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from growth.api.noderequest import COMING
 from reconciler.core.actions import OpenRemoval, machine
 from reconciler.core.step import Step
+from reconciler.facts.listings import listed_machine
 from reconciler.facts.marks import is_cordoned_by_a_person
-from reconciler.facts.node_classes import node_class_of
 from reconciler.facts.opening import removal_of
+from reconciler.facts.requested import is_coming
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,8 +32,7 @@ def drain_begun(
     why: str,
 ) -> Step | None:
     """A removal, if the provider lists the machine and nothing else has begun with the node."""
-    cloud = seen.get(node_class_of(pool, world))
-    listed = None if cloud is None else cloud.listing.machines.get(node.name)
+    listed = listed_machine(node, pool, world, seen)
     if listed is None or not _may_begin(node, world):
         return None
     removal = removal_of(listed, pool=pool, reason=reason)
@@ -41,11 +40,8 @@ def drain_begun(
 
 
 def _may_begin(node: Node, world: World) -> bool:
-    request = world.requests.get(node.name)
-    # What is on its way is given back by whoever ends its request.
-    is_coming = request is not None and request.status.phase in COMING
     return (
-        not is_coming
+        not is_coming(node.name, world)
         and node.name not in world.removals
         and world.is_free(machine(node.name))
         and not is_cordoned_by_a_person(node)
