@@ -248,8 +248,8 @@ async def test_a_missing_namespace_is_told_with_its_remedy(connection: Connectio
     done = await tend(_objects(connection, "nowhere"), may_write=leading)
 
     assert done.written == ()
-    mend = "kubectl create namespace nowhere, or name the one that growth runs in"
-    assert done.problems == (f"namespace nowhere: it isn't there; {mend}",)
+    mend = "kubectl create namespace nowhere, or use the namespace that growth runs in"
+    assert done.problems == (f"namespace nowhere doesn't exist; run: {mend}",)
 
 
 async def test_the_rights_of_the_page_are_enough_and_no_more_than_that(
