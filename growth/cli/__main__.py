@@ -24,27 +24,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 COMMANDS = {
-    "plan": "say what would be bought for a set of manifests, and what it would cost",
-    "catalogue": "save the cloud's prices of today to a file, for growth plan",
-    "status": "say what there is, what it costs, what is on its way and what is stuck",
-    "explain": "say why a pod waits, why a node is there, and what holds a pool",
-    "cost": "say what pools and workloads cost, and how far that is from the best there could be",
-    "top": "show how full each node is, what it costs and why it is there",
-    "watch": "tell what happens, as it happens",
-    "run": "run all processes of growth against a cluster, from this machine",
-    "pause": "buy nothing and give nothing back for a while, in one pool or in all",
-    "resume": "end a pause before its time",
-    "install": "put growth into a cluster, or bring it up to date there",
-    "uninstall": "take growth out of a cluster, with its machines or without",
-    "doctor": "say what is wrong with the installation, and how to mend it",
-    "bundle": "pack what a bug report needs, without a secret, and replayable",
-    "validate": "check manifests, as strictly as the API server and with line numbers",
-    "convert": "rewrite manifests of the older group growth/v1alpha1 so that kubectl takes them",
-    "crds": "print the definitions of growth's objects, compare a cluster's, or apply them",
-    "certs": "show, renew and export the certificates of growth's own processes",
-    "scheduler-config": "print the configuration that makes kube-scheduler ask growth",
-    "completion": "print what makes a shell complete growth's words",
-    "version": "print which growth this is",
+    "plan": "show which machines a set of manifests would need, and what they would cost",
+    "catalogue": "save the cloud's current prices to a file for growth plan",
+    "status": "show pools, their cost, nodes on their way, and what is stuck",
+    "explain": "explain why a pod is pending, why a node is kept, or what limits a pool",
+    "cost": "show what pools and workloads cost, compared with the best possible plan",
+    "top": "show the usage and cost of each node, and why it is kept",
+    "watch": "show what happens, as it happens",
+    "run": "run growth's processes on this machine, against a cluster",
+    "pause": "stop buying and removing nodes for a while, in one pool or in all",
+    "resume": "end a pause early",
+    "install": "install growth in a cluster, or upgrade it",
+    "uninstall": "remove growth from a cluster, with or without its machines",
+    "doctor": "check the installation, and say how to fix what is wrong",
+    "bundle": "collect what a bug report needs into one file, without secrets",
+    "validate": "check manifests as strictly as the API server does, with line numbers",
+    "convert": "convert manifests of the old group growth/v1alpha1 to the current one",
+    "crds": "print growth's CustomResourceDefinitions, compare them with a cluster's, or apply "
+    "them",
+    "certs": "show, renew and export the certificates of growth's processes",
+    "scheduler-config": "print the kube-scheduler configuration that adds growth's extender",
+    "completion": "print the shell completion script for growth",
+    "version": "print the version of growth",
 }
 """Name and purpose of each command; `module_of` tells its module."""
 
@@ -60,7 +61,7 @@ class _Parser(argparse.ArgumentParser):
         if unknown is not None:
             flag, _, _ = unknown.partition("=")
             hint = did_you_mean(flag, self._option_string_actions)
-            self.error(f"there is no {flag}{hint and f'; {hint}'}")
+            self.error(f"unknown flag {flag}{hint and f'; {hint}'}")
         return found, rest
 
     @override
@@ -68,8 +69,8 @@ class _Parser(argparse.ArgumentParser):
         if action.choices is None or value in action.choices:
             return
         known = [str(each) for each in action.choices]
-        hint = did_you_mean(str(value), known) or f"there are {', '.join(known)}"
-        raise argparse.ArgumentError(action, f'there is no "{value}"; {hint}')
+        hint = did_you_mean(str(value), known) or f"choose from {', '.join(known)}"
+        raise argparse.ArgumentError(action, f'unknown value "{value}"; {hint}')
 
     @override
     def error(self, message: str) -> NoReturn:
@@ -120,8 +121,9 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     plugin = Path(sys.argv[0]).name.startswith("kubectl-")
     parser = _Parser(
         prog="kubectl growth" if plugin else "growth",
-        description="Nodes for pods: the cheapest machines for all that waits, with a proof.",
-        epilog="growth COMMAND --help says more. kubectl finds it too: kubectl growth COMMAND.",
+        description="Node autoscaler: the cheapest machines for pending pods, with a proof.",
+        epilog="Use growth COMMAND --help for more about a command. It also works as a kubectl "
+        "plugin: kubectl growth COMMAND.",
     )
     parser.set_defaults(run=None)
     commands = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)

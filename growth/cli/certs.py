@@ -48,22 +48,29 @@ LEAVES: Final = tuple(leaf.name for authority in WANTED for leaf in authority.le
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the words of this command."""
     actions = parser.add_subparsers(metavar="ACTION", required=True, parser_class=type(parser))
-    show = actions.add_parser("show", help="what there is, and what happens next (exit 1: bad)")
-    rotate = actions.add_parser("rotate", help="ask for a new one; nothing breaks on the way")
+    show = actions.add_parser(
+        "show", help="list them, and what happens next; exit code 1 if one is bad"
+    )
+    rotate = actions.add_parser("rotate", help="request a new one, without interruption")
     rotate.add_argument(
         "name",
         nargs="?",
         default=OWN.name,
         choices=AUTHORITIES + LEAVES,
         metavar="SECRET",
-        help=f"default: {OWN.name}, and with it everything that it has signed",
+        help=f"default: {OWN.name}, together with everything that it has signed",
     )
-    export = actions.add_parser("export", help="print whom to trust, or write the files")
+    export = actions.add_parser(
+        "export", help="print the CA certificates to trust, or write the files"
+    )
     export.add_argument("name", choices=AUTHORITIES + LEAVES, metavar="SECRET")
     export.add_argument(
-        "--folder", type=Path, metavar="FOLDER", help="write tls.crt, tls.key and ca.crt there"
+        "--folder",
+        type=Path,
+        metavar="FOLDER",
+        help="write tls.crt, tls.key and ca.crt to this folder",
     )
-    once = actions.add_parser("run-once", help="do by hand what the reconciler does each minute")
+    once = actions.add_parser("run-once", help="do once what the reconciler does every minute")
     for action, run in ((show, _show), (rotate, _rotate), (export, _export), (once, _run_once)):
         add_connection_arguments(action)
         add_output_argument(action)

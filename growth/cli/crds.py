@@ -36,17 +36,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         choices=("print", "check", "apply"),
         default="print",
-        help="print them (default), show how a cluster's differ, or bring them into a cluster",
+        help="print them (default), check a cluster's against them, or apply them to a cluster",
     )
     parser.add_argument(
         "--folder",
         metavar="FOLDER",
         type=Path,
-        help="write one file per kind into this folder instead of printing them",
+        help="write one file per kind to this folder instead of printing them",
     )
     add_connection_arguments(parser)
     add_output_argument(parser)
-    parser.epilog = "check ends with exit code 1 where the cluster's are others or missing."
+    parser.epilog = "check exits with code 1 if a definition differs or is missing."
 
 
 def run(arguments: argparse.Namespace) -> int:

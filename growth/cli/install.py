@@ -49,21 +49,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--for",
         dest="provider",
         choices=[provider.value for provider in ProviderChoice],
-        help="where machines come from, instead of what the values say (default: hetzner)",
+        help="the provider; overrides the values file (default: hetzner)",
     )
     parser.add_argument(
-        "--values", type=Path, metavar="FILE", help="what else is chosen; Helm takes the same file"
+        "--values", type=Path, metavar="FILE", help="values file, the same as for Helm"
     )
     add_own_namespace_argument(parser)
     parser.add_argument(
-        "--dry-run", action="store_true", help="let the API server check all of it, and say what"
+        "--dry-run",
+        action="store_true",
+        help="only let the API server check the objects, and list them",
     )
     parser.add_argument(
-        "--wait", metavar="DURATION", default="3m", help="for it to work (3m); 0s: don't"
+        "--wait",
+        metavar="DURATION",
+        default="3m",
+        help="how long to wait until growth is ready (default: 3m; 0s: don't wait)",
     )
     add_connection_arguments(parser)
     add_output_argument(parser)
-    parser.epilog = "Again, it is the upgrade. growth uninstall takes it away."
+    parser.epilog = "Run it again to upgrade. growth uninstall removes growth."
 
 
 def run(arguments: argparse.Namespace) -> int:

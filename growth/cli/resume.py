@@ -1,4 +1,4 @@
-"""`growth resume`: end a pause before its time."""
+"""`growth resume`: end a pause early."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_connection_arguments(parser)
     add_output_argument(parser)
     parser.epilog = (
-        "Without POOL the pause of all pools ends; a pool that is paused by itself stays paused."
+        "Without POOL it ends the pause of all pools; a pool with a pause of its own stays paused."
     )
 
 

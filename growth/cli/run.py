@@ -34,13 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--only",
         choices=PROCESSES,
         action="append",
-        help="start this process and no other; may be repeated",
+        help="start only this process; can be repeated",
     )
     parser.epilog = (
-        "The first machine is bought half a minute after the first start: 15 s for a Lease that "
-        "might have been another's, 10 s in which nothing looks wrong. Every setting of the "
-        "processes can be given by its variable, such as GROWTH_LOG_LEVEL; python -m reconciler "
-        "--help lists them. Ctrl-C ends all of them."
+        "After the first start it takes half a minute until a machine can be bought: 15 s to wait "
+        "for the Lease, and 10 s in which nothing may look wrong. Environment variables such as "
+        "GROWTH_LOG_LEVEL configure the processes; python -m reconciler --help lists them. Ctrl-C "
+        "ends all of them."
     )
 
 

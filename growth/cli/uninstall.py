@@ -49,17 +49,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--machines",
         choices=[each.value for each in MachinesChoice],
         required=True,
-        help="keep: they stay, as nodes that nobody manages. drain: their pods are evicted, as "
-        "budgets allow, and they are given back. destroy: their pods are deleted, and they are "
-        "given back",
+        help="keep: nodes stay, unmanaged. drain: evict their pods as budgets allow, then delete "
+        "the machines. destroy: delete pods and machines at once",
     )
     add_own_namespace_argument(parser)
     parser.add_argument(
-        "--wait", metavar="DURATION", default="15m", help="for machines to be given back (15m)"
+        "--wait",
+        metavar="DURATION",
+        default="15m",
+        help="how long to wait until the machines are deleted (default: 15m)",
     )
     add_connection_arguments(parser)
     add_output_argument(parser)
-    parser.epilog = "It may be run again: it goes on where it ended, and passes over what is gone."
+    parser.epilog = "It can be run again: it continues where it stopped."
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -85,11 +85,11 @@ def _of_idle(
     """Which idle nodes of a pool stay, and when the others are removed."""
     rules = scene.pools.get(pool)
     if rules is None:
-        why = f"nobody wants it, and there is no NodePool {pool} that gives it back"
+        why = f"it is idle, but its NodePool {pool} no longer exists, so it isn't removed"
         for node in nodes:
             yield (
                 node.name,
-                Keeping(reason=KeepingReason.IDLE, why=why, owner="whoever deleted the pool"),
+                Keeping(reason=KeepingReason.IDLE, why=why, owner="person who deleted the pool"),
             )
         return
     size = scene.size_of(rules)
@@ -103,7 +103,7 @@ def _of_idle(
                 Keeping(reason=KeepingReason.SIZED, why=size.why, owner=f"NodePool {pool}"),
             )
         elif node.name in least:
-            why = "its pool keeps so many"
+            why = "the minimum of its pool requires it"
             yield (
                 node.name,
                 Keeping(reason=KeepingReason.MINIMUM, why=why, owner=f"NodePool {pool}"),
@@ -115,14 +115,14 @@ def _of_idle(
 def _going(node: Node, pool: NodePool, scene: KeepingScene, now: Instant) -> Keeping:
     """When an idle node is removed."""
     if (at := scale_down_at(node)) is not None:
-        why = "nobody wants it: it goes unless a pod comes"
+        why = "it is idle, and is removed unless a pod arrives"
         return Keeping(reason=KeepingReason.IDLE, why=why, owner=GROWTH, ends=at)
     bought = bought_at(node)
     if scene.paid_hours.get(pool.name) is PaidHour.USE and bought is not None:
         wait = seconds_until_marked(bought, pool, now.wall)
         if wait > 0:
             ends = now.wall + timedelta(seconds=wait)
-            why = "nobody wants it, and its hour is paid: it stays usable until then"
+            why = "it is idle, and stays until the end of the hour that is already paid"
             return Keeping(reason=KeepingReason.PAID, why=why, owner=GROWTH, ends=ends)
-    why = "nobody wants it: it is marked as soon as growth has looked long enough"
+    why = "it is idle, and is marked for removal after a short wait"
     return Keeping(reason=KeepingReason.IDLE, why=why, owner=GROWTH)

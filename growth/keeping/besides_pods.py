@@ -52,10 +52,10 @@ def _kept(node: Node, scene: KeepingScene, *, promises: Collection[str]) -> Keep
 def _leaving(removal: NodeRemovalRequest) -> Keeping:
     if removal.status.phase is RemovalPhase.REMOVAL_FAILED:
         tries = removal.status.removal_attempt
-        why = f"the provider was asked {tries} times to delete its machine, and it is still there"
+        why = f"its machine still exists after {tries} requests to delete it"
         owner = f"NodeRemovalRequest {removal.name}"
         return Keeping(reason=KeepingReason.REMOVAL_FAILED, why=why, owner=owner)
-    why = f"it is being given back ({removal.spec.reason}, {removal.status.phase})"
+    why = f"it is being removed ({removal.spec.reason}, {removal.status.phase})"
     return Keeping(reason=KeepingReason.LEAVING, why=why, owner=GROWTH)
 
 
@@ -63,7 +63,7 @@ def _starting(node: Node, scene: KeepingScene, now: Instant) -> Keeping | None:
     """Why a new node is kept: its pods have some time to arrive."""
     request = scene.requests.get(node.name)
     if is_unregistered(node):
-        return _new(node, "it doesn't serve yet", ends=_latest(request, scene))
+        return _new(node, "it isn't ready yet", ends=_latest(request, scene))
     if request is None:
         return None
     ready_at = request.status.ready_at
@@ -73,7 +73,7 @@ def _starting(node: Node, scene: KeepingScene, now: Instant) -> Keeping | None:
     if left <= 0:
         return None
     ends = now.wall + timedelta(seconds=left)
-    return _new(node, "its pods have some time to come", ends=ends)
+    return _new(node, "it is new, and its pods have some time to arrive", ends=ends)
 
 
 def _new(node: Node, why: str, *, ends: datetime | None) -> Keeping:

@@ -116,7 +116,7 @@ def _held(found: Iterable[Obstacle], now: Instant) -> Keeping:
     longest = max(found, key=_end)
     return Keeping(
         reason=KeepingReason.HELD,
-        why=f"{longest.pod} may not be moved: {longest.why}",
+        why=f"{longest.pod} can't be evicted: {longest.why}",
         owner=f"Pod {longest.pod}",
         ends=_moment(_end(longest), now),
     )

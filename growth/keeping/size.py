@@ -60,7 +60,7 @@ class PoolSize(msgspec.Struct, frozen=True, kw_only=True):
         return self.surplus is not None and node not in self.surplus
 
 
-STILL = PoolSize(why="its scaling policy has not answered yet")
+STILL = PoolSize(why="its scaling policy hasn't answered yet")
 """Nothing is bought and nothing is given back."""
 
 

@@ -28,7 +28,7 @@ OTHER: Final = "other"
 A_HAIR: Final = 1e-3
 OWNERS: Final = frozenset(
     {
-        *(GROWTH, "annotation", "whoever"),
+        *(GROWTH, "annotation", "person"),
         *("NodePool", "NodeRequest", "NodeRemovalRequest"),
         *("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController", "Job", "CronJob"),
         "Pod",
@@ -91,7 +91,7 @@ class Keeping(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def owner_kind(self) -> str:
-        """The first word of the owner: a kind, `growth`, `annotation`, or `whoever`, a person."""
+        """The first word of the owner: a kind, `growth`, `annotation` or `person`."""
         first = self.owner.partition(" ")[0]
         return first if first in OWNERS else OTHER
 
@@ -124,15 +124,15 @@ def who_wants(
     if keepers:
         return occupied(keepers)
     if pool is not None and _is_left_behind_by(pool):
-        why = "its pool is being deleted and leaves its nodes where they are"
+        why = "its pool is being deleted, and keeps its nodes (deletionPolicy Retain)"
         return Keeping(reason=KeepingReason.RETAINED, why=why, owner=f"NodePool {pool.name}")
     if node.name in promises:
-        why = "a pod is promised a place on it"
+        why = "a place on it is reserved for a pod"
         return Keeping(reason=KeepingReason.PROMISED, why=why, owner=GROWTH)
     if (kept := kept_by_hand(node) or _paused(node, pauses)) is not None:
         return kept
     if in_place_of:
-        why = f"it takes the place of {in_place_of}"
+        why = f"it replaces {in_place_of}"
         return Keeping(reason=KeepingReason.IN_PLACE, why=why, owner=GROWTH)
     return None
 
@@ -147,9 +147,9 @@ def kept_by_hand(node: Node) -> Keeping | None:
     """Why the node is kept because of a person's cordon or annotation."""
     if is_cordoned_by_a_person(node):
         why = "a person has cordoned it"
-        return Keeping(reason=KeepingReason.CORDONED, why=why, owner="whoever cordoned it")
+        return Keeping(reason=KeepingReason.CORDONED, why=why, owner="person who cordoned it")
     if annotation := protection(node):
-        why = f"it bears the annotation {annotation}"
+        why = f"it has the annotation {annotation}"
         owner = f"annotation {annotation}"
         return Keeping(reason=KeepingReason.PROTECTED, why=why, owner=owner)
     return None
@@ -167,9 +167,9 @@ def occupied(keepers: Sequence[Pod]) -> Keeping:
     first, others = keepers[0], len(keepers) - 1
     match others:
         case 0:
-            why = f"{first.name} is there"
+            why = f"{first.name} runs on it"
         case 1:
-            why = f"{first.name} and another pod are there"
+            why = f"{first.name} and another pod run on it"
         case _:
-            why = f"{first.name} and {others} other pods are there"
+            why = f"{first.name} and {others} other pods run on it"
     return Keeping(reason=KeepingReason.OCCUPIED, why=why, owner=str(workload_of(first)))

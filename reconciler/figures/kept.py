@@ -38,7 +38,7 @@ def _counts(of_pools: Iterable[tuple[str, Keeping]]) -> Metric:
     counts = GaugeMetricFamily(
         "growth_nodes_kept",
         "Nodes by the reason why they are kept, and by the first word of the reason's owner: a "
-        "kind, growth, annotation, whoever (a person), other",
+        "kind, growth, annotation, person, other",
         labels=("pool", "reason", "owner_kind"),
     )
     found = Counter((pool, each.reason.value, each.owner_kind) for pool, each in of_pools)

@@ -275,7 +275,7 @@ def test_a_node_tells_why_it_was_bought_what_it_holds_and_why_it_stays() -> None
         "bought": "3 h ago for 3 pods by NodeRequest default-1",
         "why this": "the next best was cpx32 at 0.0570 (+319 %)",
         "holds": "2 pods of StatefulSet shop/web, Pod shop/db-0; cpu 50 %, memory 38 %",
-        "still here": "shop/db-0 may not be moved: it has no controller to recreate it (Held)",
+        "still here": "shop/db-0 can't be evicted: it has no controller to recreate it (Held)",
         "owner": "Pod shop/db-0",
         "until": "unknown",
         "worth": "0.0068 of its 0.0136 per hour is unused; without the node its pool costs 0.0136 "
@@ -289,7 +289,7 @@ def test_a_node_that_goes_tells_when() -> None:
     going = node(annotations=goes)
     story = explain_node.explained_node(going, seen(going, pool()))
     told_of = facts(story)
-    assert told_of["still here"] == "nobody wants it: it goes unless a pod comes (Idle)"
+    assert told_of["still here"] == "it is idle, and is removed unless a pod arrives (Idle)"
     assert told_of["until"] == "in 40 s (2026-01-01T12:00:40Z)"
 
 
@@ -297,7 +297,7 @@ def test_a_node_that_goes_tells_when() -> None:
     ("plan", "why"),
     [
         ({"pods": 3, "next": None}, "no other type that the pool may buy held these pods"),
-        ({"pods": 0, "next": None}, "its pool keeps so many without load"),
+        ({"pods": 0, "next": None}, "the minimum of its pool requires it without load"),
         (
             {"pods": 1, "next": {"type": "cax11", "price": "0.006"}},
             "cax11 cost 0.0060, but limits or spreading kept it away",

@@ -130,7 +130,7 @@ def test_a_node_that_stays_for_a_pods_sake_is_named_with_the_reason(
 ) -> None:
     held = pod("db-0", "default-1", annotations={"growth.dev/do-not-disrupt": "true"})
     told(tmp_path, node("default-1", "large"), held)
-    assert "default-1 stays: default/db-0 may not be moved" in capsys.readouterr().out
+    assert "default-1 stays: default/db-0 can't be evicted" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

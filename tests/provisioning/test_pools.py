@@ -126,7 +126,7 @@ def test_a_pool_says_why_its_nodes_are_there_and_only_counts_those_with_pods() -
     life.soon()
     assert told(life) == [
         ("default-9", "Held", "Pod shop/lonely", None),
-        ("default-7", "Cordoned", "whoever cordoned it", None),
+        ("default-7", "Cordoned", "person who cordoned it", None),
     ]
     counts = {each.reason: each.nodes for each in status(life).nodes_by_reason}
     assert counts == {"Held": 1, "Occupied": 1, "Cordoned": 1}

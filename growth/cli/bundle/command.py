@@ -51,21 +51,25 @@ LEFT_OUT: Final = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the words of this command."""
     parser.add_argument(
-        "--file", type=Path, metavar="FILE", help="default: growth-bundle-TIME.tar.gz, here"
+        "--file",
+        type=Path,
+        metavar="FILE",
+        help="file to write (default: growth-bundle-TIME.tar.gz in the current folder)",
     )
     parser.add_argument(
         "--hash-names",
         action="store_true",
-        help="make names of pods, workloads, namespaces, volumes and values of labels unreadable",
+        help="replace names of pods, workloads, namespaces and volumes, and label values, by "
+        "hashes",
     )
     parser.add_argument(
-        "--dry-run", action="store_true", help="say what would be in it, and write nothing"
+        "--dry-run", action="store_true", help="list what it would contain, without writing it"
     )
     add_connection_arguments(parser)
     add_output_argument(parser)
     parser.epilog = (
-        "For example: growth bundle --hash-names. Whoever gets it can plan again what growth had "
-        "to plan: growth plan --from-bundle FILE."
+        "For example: growth bundle --hash-names. The plan can be repeated from it: growth plan "
+        "--from-bundle FILE."
     )
 
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the words of this command."""
     actions = parser.add_subparsers(metavar="ACTION", dest="action", required=True)
-    save = actions.add_parser("save", help="write today's prices, read from Hetzner's API")
+    save = actions.add_parser("save", help="write the current prices, read from Hetzner's API")
     save.add_argument(
-        "-o", "--output", metavar="FILE", type=Path, help="the file (default: standard output)"
+        "-o", "--output", metavar="FILE", type=Path, help="file to write (default: standard output)"
     )
     save.add_argument(
         "--node-class",
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_connection_arguments(save)
     save.epilog = (
-        "It needs a token that may read, makes three calls, and writes no part of the token. "
+        "It needs a token with read access, makes three API calls, and doesn't store the token. "
         "Then: growth plan --catalogue FILE -f my-app/"
     )
 

@@ -52,7 +52,7 @@ def add_own_namespace_argument(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         type=_namespace,
         default=NAMESPACE,
-        help="of growth itself; default: %(default)s",
+        help="growth's namespace (default: %(default)s)",
     )
 
 

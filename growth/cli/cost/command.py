@@ -46,18 +46,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--effort",
         choices=(WITHOUT, "quick", "normal", "thorough"),
         default="quick",
-        help="how long to look for the best there could be (default: quick; none: don't)",
+        help="how long to search for the best possible plan (default: quick; none: skip it)",
     )
     parser.add_argument(
         "--catalogue",
         metavar="FILE",
-        help="Hetzner's prices, as growth catalogue save writes them, for that",
+        help="file with Hetzner's prices for that plan, written by growth catalogue save",
     )
     add_connection_arguments(parser)
     add_output_argument(parser)
     parser.epilog = (
-        "For example: growth cost, or growth cost --effort none -o json. A pod pays for the larger "
-        "one of its shares of CPU and memory of its node; a month has 730 hours."
+        "For example: growth cost, or growth cost --effort none -o json. A pod is charged for the "
+        "larger of its shares of its node's CPU and memory; a month has 730 hours."
     )
 
 

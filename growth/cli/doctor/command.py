@@ -60,29 +60,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_proof_arguments(parser)
     add_connection_arguments(parser)
     add_output_argument(parser)
-    parser.epilog = "Exit code 0 when nothing failed, 1 otherwise."
+    parser.epilog = "Exit code 0 if no check failed, 1 otherwise."
 
 
 def _add_proof_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--prove",
         action="store_true",
-        help="buy one machine for a small pod, give it back, and say how long each step took; the "
-        "price is named first",
+        help="buy one machine for a small pod, remove it again, and show how long each step took; "
+        "shows the price first",
     )
     parser.add_argument(
         "--pool",
         metavar="NAME",
         default=DEFAULT_POOL,
-        help="of which it is bought (default: %(default)s)",
+        help="pool to buy from (default: %(default)s)",
     )
     parser.add_argument(
         "--pod-namespace",
         metavar="NAME",
         default="default",
-        help="in which the pod is created (default: %(default)s)",
+        help="namespace of the pod (default: %(default)s)",
     )
-    parser.add_argument("--yes", action="store_true", help="buy it without asking")
+    parser.add_argument("--yes", action="store_true", help="don't ask for confirmation")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -39,21 +39,20 @@ class _Kinds(tuple[str, ...]):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the words of this command."""
-    parser.add_argument("kind", choices=_Kinds(KINDS), help="or KIND/NAME, as kubectl has it")
+    parser.add_argument("kind", choices=_Kinds(KINDS), help="or KIND/NAME, as in kubectl")
     parser.add_argument(
         "name",
         metavar="NAME",
         nargs="?",
-        help="of a pod: NAMESPACE/NAME; of a node: any part that no other node has",
+        help="a pod as NAMESPACE/NAME; for a node, any unique part of its name is enough",
     )
     parser.add_argument("-n", "--namespace", metavar="NAME", help="of the pod")
     add_connection_arguments(parser)
     add_output_argument(parser)
     parser.epilog = (
-        "For example: growth explain pod shop/web-0, or growth explain node/default-7b0c. A "
-        "NodeRequest or NodeRemovalRequest is explained as its node: nr/NAME. Read from objects, "
-        "status and events; "
-        "nothing is asked of growth itself, so it answers when growth doesn't run."
+        "For example: growth explain pod shop/web-0, or growth explain node/default-7b0c. "
+        "NodeRequests and NodeRemovalRequests work too: nr/NAME. It reads only Kubernetes objects "
+        "and events, so it also works when growth isn't running."
     )
 
 

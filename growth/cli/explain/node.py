@@ -144,7 +144,7 @@ def _compared(plan: dict[str, Any], *, price: float) -> str:
     if "next" not in plan:
         return "the node tells nothing of its plan"
     if not plan.get("pods"):
-        return "its pool keeps so many without load"
+        return "the minimum of its pool requires it without load"
     best = plan["next"]
     if best is None:
         return "no other type that the pool may buy held these pods"

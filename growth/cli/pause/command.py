@@ -1,4 +1,4 @@
-"""`growth pause`: buy nothing and give nothing back for a while, in one pool or in all."""
+"""`growth pause`: stop buying and removing nodes for a while, in one pool or in all."""
 
 from __future__ import annotations
 
@@ -24,14 +24,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="span",
         metavar="DURATION",
         default="1h",
-        help="how long, such as 30m or 12h (default: 1h); it ends by itself",
+        help="duration, such as 30m or 12h (default: 1h)",
     )
-    parser.add_argument("--reason", metavar="TEXT", default="", help="why, for whoever asks")
+    parser.add_argument(
+        "--reason", metavar="TEXT", default="", help="reason, shown in the pool's status"
+    )
     add_connection_arguments(parser)
     add_output_argument(parser)
     parser.epilog = (
-        "What is on its way is finished: its node joins and serves. growth resume ends a pause "
-        "earlier. Both work while growth itself doesn't run."
+        "Machines that are already requested still join. growth resume ends a pause early. Both "
+        "commands also work while growth isn't running."
     )
 
 

@@ -41,7 +41,7 @@ def add_pool_arguments(parser: argparse.ArgumentParser) -> None:
         "-n",
         "--namespace",
         metavar="NAME",
-        help="of growth itself; default: where its Lease is",
+        help="growth's namespace (default: where its Lease is)",
     )
 
 

@@ -40,43 +40,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--from-cluster",
         action="store_true",
-        help="start from what is in the cluster now (it is only read); -f comes on top",
+        help="start from the current state of the cluster, which is only read; -f adds to it",
     )
     parser.add_argument(
         "--from-bundle",
         metavar="FILE",
-        help="start from what growth bundle has packed, at the moment when it did",
+        help="start from the cluster state in a file that growth bundle wrote",
     )
     parser.add_argument(
         "--consolidate",
         action="store_true",
-        help="show which nodes could be given back, or replaced by cheaper ones, and do nothing",
+        help="show which nodes could be removed or replaced by cheaper ones, without doing it",
     )
     parser.add_argument(
         "--catalogue",
         metavar="FILE",
-        help="Hetzner's prices, as growth catalogue save writes them (default: those of "
-        "growth's own list, with its date)",
+        help="file with Hetzner's prices, written by growth catalogue save (default: the price "
+        "list shipped with growth)",
     )
     parser.add_argument(
         "--replicas",
         choices=("min", "max"),
         default="min",
-        help="how many pods of a workload in the files that a HorizontalPodAutoscaler scales: its "
-        "minimum (default) or its maximum",
+        help="for workloads with a HorizontalPodAutoscaler: plan its minimum (default) or maximum "
+        "number of pods",
     )
     parser.add_argument(
         "--effort",
         choices=("quick", "normal", "thorough"),
         default="thorough",
-        help="how long to look for a cheaper plan and a better bound (default: thorough)",
+        help="how long to search for a cheaper plan and a tighter bound (default: thorough)",
     )
     parser.add_argument(
         "-o",
         "--output",
         choices=("text", "json", "yaml", "requests"),
         default="text",
-        help="text for people (default), json or yaml for programs, or the NodeRequests",
+        help="output format: text (default), json, yaml, or the NodeRequests",
     )
     add_connection_arguments(parser)
     parser.epilog = (

@@ -32,19 +32,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="target",
         choices=[target.value for target in SchedulerTarget],
         required=True,
-        help="who runs kube-scheduler",
+        help="how kube-scheduler is run",
     )
-    parser.add_argument("--url", default=URL, help="where the extender listens (%(default)s)")
+    parser.add_argument("--url", default=URL, help="URL of the extender (default: %(default)s)")
     parser.add_argument(
-        "--ca-file", type=Path, metavar="FILE", help="for https: who signed its certificate"
+        "--ca-file",
+        type=Path,
+        metavar="FILE",
+        help="for https: file with the CA certificate that signed the extender's",
     )
     parser.add_argument(
-        "--server-name", default="", metavar="NAME", help="for https: the name in its certificate"
+        "--server-name",
+        default="",
+        metavar="NAME",
+        help="for https: the name in the extender's certificate",
     )
     add_output_argument(parser)
     parser.epilog = (
-        "Where nobody can configure the scheduler (managed control planes), growth brings a "
-        "second one: growth install --values FILE, with scheduler: Second in it"
+        "If you can't configure the scheduler (managed control planes), growth can install a "
+        "second one: growth install --values FILE, with scheduler: Second in the file"
     )
 
 

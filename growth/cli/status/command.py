@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the words of this command."""
     add_connection_arguments(parser)
     add_output_argument(parser)
-    parser.epilog = "Exit code 0 when nothing needs a person, 1 otherwise."
+    parser.epilog = "Exit code 0 if nothing needs attention, 1 otherwise."
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -28,7 +28,7 @@ def add_files_argument(parser: argparse.ArgumentParser) -> argparse.Action:
         nargs="+",
         action="extend",
         required=True,
-        help="manifests: files, folders (read to the bottom), or - for standard input",
+        help="files, folders (including subfolders), or - for standard input",
     )
 
 

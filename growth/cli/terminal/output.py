@@ -25,7 +25,7 @@ def add_output_argument(parser: argparse.ArgumentParser) -> None:
         "--output",
         choices=("text", "json"),
         default="text",
-        help="text for people (default), json for programs",
+        help="output format: text (default) or json",
     )
 
 

@@ -17,7 +17,7 @@ def add_every_argument(parser: argparse.ArgumentParser, *, default: str) -> None
         "--every",
         metavar="DURATION",
         default=default,
-        help=f"between two looks (default: {default})",
+        help=f"time between updates (default: {default})",
     )
 
 

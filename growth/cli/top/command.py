@@ -26,10 +26,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_connection_arguments(parser)
     add_output_argument(parser)
     parser.epilog = (
-        "For example: growth top --every 5s, or growth top | head. On a terminal it goes on until "
-        "Ctrl-C; into a pipe or a file it tells once. PLAN is for how many pods the node was "
-        "bought, WASTE what an hour of room costs that nobody has asked for; growth explain node "
-        "NAME tells the rest."
+        "For example: growth top --every 5s, or growth top | head. On a terminal it updates until "
+        "Ctrl-C; into a pipe or a file it prints once. PLAN is the number of pods that the node "
+        "was bought for, WASTE the hourly cost of resources that no pod requests; growth explain "
+        "node NAME shows more."
     )
 
 

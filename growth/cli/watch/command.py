@@ -41,15 +41,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--until-settled",
         action="store_true",
-        help="end when nothing waits that can have a place, and nothing comes or goes; with exit "
-        "code 1 when something does, and growth stands still",
+        help="exit when no pod waits that can be placed and no node is added or removed; exit code "
+        "1 if there is work but growth doesn't do it",
     )
     add_connection_arguments(parser)
     add_output_argument(parser)
     parser.epilog = (
-        "For example: growth watch, or growth watch --until-settled | tee night.log. On a terminal "
-        "it is a view of everything with what happened last; into a pipe it is a line for each "
-        "thing that happens, with -o json an object for each. Ctrl-C ends it."
+        "For example: growth watch, or growth watch --until-settled | tee night.log. On a "
+        "terminal it shows the status and the latest events; into a pipe it prints one line per "
+        "event, with -o json one object. Ctrl-C ends it."
     )
 
 
