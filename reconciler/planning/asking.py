@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from reconciler.planning.ledger import PlanningLedger
 
 LANE: Final = "demand"
-NOTHING_SOLD: Final = "its pools have nothing that could be bought now"
+NOTHING_SOLD: Final = "its pools have nothing that can be bought now"
 
 
 class PlanningRound(NamedTuple):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from reconciler.planning.ledger import PlanningLedger
     from reconciler.planning.tries import Try
 
-IN_TOTAL = "is reached: raise it in the reconciler's settings, or wait until a node goes"
+IN_TOTAL = "is reached: raise it in the reconciler's settings, or wait until a node is removed"
 
 
 def after_limits(

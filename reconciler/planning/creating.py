@@ -31,4 +31,4 @@ def for_pods(request: NodeRequest) -> str:
     pods = ", ".join(f"{pod.namespace}/{pod.name}" for pod in request.spec.pods)
     # Pods that aren't there yet have no name, but their workload has.
     coming = (f"{each.pods} of {each.namespace}/{each.name}" for each in request.spec.workloads)
-    return f"for {pods or ', '.join(coming) or 'nobody yet'}"
+    return f"for {pods or ', '.join(coming) or 'no pod yet'}"

@@ -1,7 +1,7 @@
-"""Why a pod has no place and why a machine is of its type, in words that a person can act on.
+"""Why a pod has no place, and why a machine has its type, in words that a user can act on.
 
-The solver knows the first true reason and its figures, in numbers without names. Here it gets what
-the pod asks for, what the offers have instead, and the way out, if there is one.
+The solver gives the first reason that applies, as numbers without names. This module adds what the
+pod requests, what the offers have instead, and a way to fix it, if there is one.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from reconciler.solver import PlannedNode, UnplacedReason
 
 NAMED: Final = 5
-"""So many of a kind are named in one text."""
+"""How many names a text lists before it says "and N more"."""
 LONGEST: Final = 256
-"""Own labels can make the name of an offer, and an affinity can be, longer than a text should."""
+"""The most characters of an offer's name (it contains own labels) or of an affinity in a text."""
 
 
 def reason_text(
@@ -44,7 +44,7 @@ def reason_text(
     *,
     limit: SetLimit | None = None,
 ) -> str:
-    """The reason for one pod, of which `items` are what could be bought; `limit` is what binds."""
+    """The reason for one pod; `items` can be bought, and `limit` is the limit that was reached."""
     match reason.cause:
         case UnplacedCause.TOO_LARGE:
             return _too_large(reason, pod, items, world)
@@ -75,9 +75,9 @@ def _too_large(reason: UnplacedReason, pod: Pod, items: Sequence[Purchasable], w
 
 
 def _mend(pod: Pod, largest: Purchasable, world: World, *, name: str) -> str:
-    """The cheapest thing that would do, if the pool's node class sells one that the pool can't buy.
+    """Suggests the cheapest large enough offering that the pool doesn't allow yet.
 
-    Only what the pod asks of labels is looked at besides: it is advice, the next plan tells.
+    Besides resources, only labels are compared. This is advice; the next plan checks everything.
     """
     pool = largest.pool
     sold = world.offerings.get(node_class_of(pool, world), ())
@@ -119,16 +119,16 @@ def _holds(offering: Offering, pod: Pod, *, first: str) -> bool:
 def _limited(reason: UnplacedReason, limit: SetLimit | None) -> str:
     """The figures are in the solver's units."""
     if limit is None or not limit.pool:
-        return f"a limit keeps the offers away that would do: {reason.rule}"
+        return f"a limit rules out every offer that fits: {reason.rule}"
     where = f'{limit.what} of pool "{limit.pool}"'
     if not reason.available:
-        return f"{where} is reached: raise it, or wait until a node of the pool goes"
+        return f"{where} is reached: raise it, or wait until a node of the pool is removed"
     left, least = (_counted(limit, amount) for amount in (reason.available, reason.needed))
-    return f"{where} leaves {left}, and the smallest node that would do counts {least}: raise it"
+    return f"{where} leaves {left}, but the smallest node that fits counts {least}: raise it"
 
 
 def _used_up(reason: UnplacedReason, items: Sequence[Purchasable]) -> str:
-    """Which offers would do, if the provider had more of them."""
+    """The offers that fit, all of which the provider has run out of."""
     names = sorted(
         {
             f"{item.offering.server_type.canonical} in {item.offering.location}"
@@ -155,7 +155,7 @@ def _counted(limit: SetLimit, amount: int) -> str:
 
 
 def _emptied(reason: UnplacedReason, pod: Pod, items: Sequence[Purchasable], world: World) -> str:
-    """What empties the offers; by name, where one label or one taint does it alone."""
+    """The constraint that rules out all offers; by name, if a single label or taint does."""
     own = _of_its_pools(pod, items, world)
     told = ""
     if reason.rule == NARROWED_BY[Constraint.NODE_AFFINITY]:
@@ -174,7 +174,7 @@ def _of_its_pools(pod: Pod, items: Iterable[Purchasable], world: World) -> list[
 
 
 def _selector(pod: Pod, own: Sequence[Purchasable]) -> str:
-    """The label that no offer has; else all that it wants, which no offer has together."""
+    """The label that no offer has; otherwise all requirements, which no offer meets together."""
     selected = {key: value for key, value in pod.wanted_nodes.labels if key != POOL_LABEL}
     for key, value in selected.items():
         there = {item.node.labels.get(key) for item in own}
@@ -182,17 +182,18 @@ def _selector(pod: Pod, own: Sequence[Purchasable]) -> str:
             known = sorted(each for each in there if each is not None)
             have = f"they have {_few(known)}" if known else "none has that label"
             return (
-                f"its node selector wants {key}={value}, and no offer of {_pools(own)} has it "
+                f"its node selector requires {key}={value}, but no offer of {_pools(own)} has it "
                 f"({have})"
             )
     affinity = pod.wanted_nodes.affinity
     wanted = [f"{key}={value}" for key, value in selected.items()]
     wanted += [] if affinity is None else [affinity.text]
-    return f"it wants a node with {_few(wanted)[:LONGEST]}, and no offer of {_pools(own)} is one"
+    needs = _few(wanted)[:LONGEST]
+    return f"it requires a node with {needs}, but no offer of {_pools(own)} matches"
 
 
 def _taints(pod: Pod, own: Sequence[Purchasable]) -> str:
-    """The taints that keep it off, if each offer has one of them."""
+    """The taints that the pod doesn't tolerate, if each offer has one of them."""
     found = {
         taint.text
         for item in own
@@ -205,13 +206,13 @@ def _taints(pod: Pod, own: Sequence[Purchasable]) -> str:
 
 
 def _near(pod: Pod, own: Sequence[Purchasable]) -> str:
-    """The pods that it must be near, and what of a node's it must share with them."""
+    """The pods that it must be near, and the topology key that it must share with them."""
     terms = (
         f"{term.topology_key} with pods that have {term.selector.text}"
         for term in pod.affinity_terms
     )
     wanted = _few(list(terms))[:LONGEST]
-    return f"it must share {wanted}, and no offer of {_pools(own)} is where they are or may come"
+    return f"it must share {wanted}, but no offer of {_pools(own)} is where they run or can run"
 
 
 def _pools(items: Iterable[Purchasable]) -> str:
@@ -224,9 +225,9 @@ def _few(names: Sequence[str]) -> str:
 
 
 def why(node: PlannedNode, item: Purchasable) -> str:
-    """Why this type: what it costs, whom it holds, and what the next best would have cost.
+    """Why this type: its price, its pods, and the price of the next best type.
 
-    It becomes the annotation `growth.dev/plan` of request and node, and so is 1 KiB at most.
+    It becomes the annotation `growth.dev/plan` of request and node, so it is limited to 1 KiB.
     """
     best = node.next_best
     told = {

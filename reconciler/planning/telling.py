@@ -1,7 +1,7 @@
-"""What people are told of pods that plans leave out: on the pod, once for each thing to know.
+"""Events for pods that a plan has no place for.
 
-A pod that no plan holds gets one event with the reason, another when the reason becomes a different
-one, and a last one when it is in back-off. What repeats is not repeated to anybody.
+A pod gets one event with the reason, another when the reason changes, and a last one when it goes
+into back-off. An event is never repeated for the same reason.
 """
 
 from __future__ import annotations
@@ -34,11 +34,12 @@ def tries_told(
     world: World,
     now: Instant,
 ) -> Decision[PlanningLedger]:
-    """The events that the change of tries since `before` is worth, and what is known by them."""
+    """The events for what has changed in the tries since `before`, and the reasons reported."""
     if ledger.tries is before:
         return Decision(section=ledger)
     events = dict(_events(before, ledger, pods, now=now.monotonic))
-    # What can't be said now, since its pod is busy, is news once more when tries change again.
+    # A pod that another sequence works on can't get its event now. It isn't marked as told, so the
+    # next change of the tries reports it.
     later = {uid for uid, each in events.items() if not world.is_free(each.subject)}
     said = {
         uid: each.reason for uid, each in ledger.tries.items() if each.count and uid not in later
@@ -78,8 +79,8 @@ def _news(
     if not is_known:
         yield one.cause.value, one.reason
     if _is_resting(one, now) and (earlier is None or not _is_resting(earlier, now)):
-        text = f"{one.count} plans in a row had no place for it; it is planned again when "
-        yield BACK_OFF, f"{text}something changes that it waits for: {one.reason}"
+        text = f"{one.count} plans in a row found no place for this pod; it is planned again when "
+        yield BACK_OFF, f"{text}something that it waits for changes: {one.reason}"
 
 
 def _is_resting(one: Try, now: float) -> bool:

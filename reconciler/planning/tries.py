@@ -92,5 +92,5 @@ def after_left_out(
 def after_overtaken(before: Try | None, now: float) -> Try:
     """A plan had a place for the pod that is gone by now: tried again soon, and not counted."""
     count = 0 if before is None else before.count
-    reason = "its planned place was gone when it was to be bought"
+    reason = "its planned place was gone before it could be bought"
     return Try(count=count, counted_at=now, cause=LeftOutCause.OVERTAKEN, reason=reason)

@@ -1,8 +1,8 @@
-"""What a pool's status tells of planning: who has no place, and what was bought in vain.
+"""What a pool's status says about planning: pods without a place, and machines bought in vain.
 
-It is worked out from planning's memory alone, and the same memory gives the same entries at any
-later moment: moments are whole seconds of the wall clock, so that a status which says nothing new
-is not written again.
+The entries are computed from the planning ledger alone, and the same ledger gives the same entries
+at any later time. Times are whole seconds of the wall clock, so that a status without news is not
+written again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from reconciler.planning.ledger import PlanningLedger
     from reconciler.planning.tries import Try
 
-# As many as the definition of NodePool admits.
+# The maxima that the definition of NodePool allows.
 MOST_PODS: Final = 50
 MOST_SHAPES: Final = 100
 LONGEST_REASON: Final = 1024
@@ -39,7 +39,7 @@ LONGEST_OWNER: Final = 253
 
 
 class Lacking(msgspec.Struct, frozen=True, kw_only=True):
-    """What one pool can't serve, as its status says it."""
+    """What one pool can't serve, as its status reports it."""
 
     pool: str
     unplaced: tuple[UnplacedPod, ...] = ()
@@ -47,9 +47,9 @@ class Lacking(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def unplaced_by_pool(world: World, ledger: PlanningLedger, now: Instant) -> tuple[Lacking, ...]:
-    """For every pool, in the order of their names; nothing in it where all have a place.
+    """One entry for each pool, in the order of their names; empty if all its pods have a place.
 
-    A pod is told of by each pool that it may use; one that may use none is told by its event.
+    A pod is listed by each pool that it may use. A pod that may use none only has its event.
     """
     pools = _Pools(world)
     without = _without_place(world, ledger)
@@ -123,7 +123,7 @@ def _entry(pod: Pod, one: Try, now: Instant, before: UnplacedPod | None) -> Unpl
 def _unserved(
     world: World, ledger: PlanningLedger, pools: _Pools, now: Instant
 ) -> Mapping[str, list[UnservedShape]]:
-    """By pool. Shapes that nobody who waits has are left out: nothing is kept from anybody."""
+    """By pool. Shapes that no waiting pod has are left out: nothing is withheld from any pod."""
     sellers: defaultdict[str, set[str]] = defaultdict(set)
     for item in ledger.shelf.items:
         sellers[item.offering.name].add(item.pool.name)
@@ -152,7 +152,7 @@ def _one_of_each(pods: Iterable[Pod], shapes: set[Shape]) -> Mapping[Shape, Pod]
 
 
 def _owner(pod: Pod) -> str:
-    """Who made the pod; a pod that nobody manages is its own owner."""
+    """The pod's controller; a pod without one is its own owner."""
     metadata, controller = pod.metadata, pod.metadata.controller
     kind, name = (
         ("Pod", metadata.name) if controller is None else (controller.kind, controller.name)

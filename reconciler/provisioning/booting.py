@@ -1,14 +1,14 @@
-"""A request that is Provisioning: its machine boots, joins, and serves; or doesn't.
+"""A request that is Provisioning: its machine boots and its node joins, or it fails.
 
-    the node is Ready           it is made a node of its pool, then the request is Ready
-    the machine has failed      a removal of what is left of it is opened, then it is Unmet, or
-                                Deprovisioning if the provider has refused nothing
-    the machine is gone         Unmet, whoever took it away
-    its time is over            a removal of it is opened, then it is Deprovisioning
+    the node is Ready           it gets the pool's labels and taints, then the request is Ready
+    the machine has failed      a removal is opened for it, then the request is Unmet, or
+                                Deprovisioning if the provider has not refused anything
+    the machine is gone         the request is Unmet, whatever the cause
+    its time is over            a removal is opened for it, then the request is Deprovisioning
 
-How long it has taken is counted on a clock that stands still while we are blind, and from the
-moment at which we see the request: an administrator who moves the clock on the wall moves nothing
-here. Only what was before our own start is taken from the request's stamps.
+The time is counted on a clock that stops while growth is blind, from the moment at which this
+process first sees the request: a change of the system clock has no effect. Only the time before
+this process started is taken from the timestamps of the request.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from reconciler.providers.port import Machine
     from reconciler.provisioning.look import ProvisioningLook
 
-REPLACED: Final = "It is given back and its pods are planned anew"
+REPLACED: Final = "The machine is given back and its pods are planned again"
 
 
 def booting(request: NodeRequest, pool: NodePool, look: ProvisioningLook) -> Step:
-    """The next step with the machine of a request, or none while it boots."""
+    """The next step for the machine of a request; none while it boots."""
     if pool.metadata.deletion_timestamp is not None:
         return Step(actions=(delete_request(request),), why="its pool is being deleted")
     node = node_of(request, look.world)
@@ -59,16 +59,16 @@ def _lost(request: NodeRequest, pool: NodePool, look: ProvisioningLook, node: No
     listed = machine_of_request(request, look.world)
     if listed is not None and listed.state is MachineState.FAILED:
         return _failed(request, pool, look, listed)
-    # A node that has joined speaks against a listing: then only its time decides.
+    # A node that has joined contradicts such a listing: then only the timeout decides.
     is_alone = listed is None and node is None
     if is_alone and machine_is_gone(request, look.world, since=look.memory.seen[request.name].at):
-        reason = "the machine is gone before it served: it failed, or somebody deleted it"
+        reason = "the machine disappeared before it served: it failed, or someone deleted it"
         return refused_request(request, look.now, reason=reason, scope=UnmetScope.OFFER)
     return WAIT
 
 
 def _failed(request: NodeRequest, pool: NodePool, look: ProvisioningLook, listed: Machine) -> Step:
-    """What is left of it is written down first: an Unmet request knows of no machine."""
+    """The removal is written first: an Unmet request no longer refers to its machine."""
     opening = tuple(_opened(request, pool, look, RemovalReason.CREATE_FAILED))
     reason = f"the machine failed: {listed.reason or 'the provider gave no reason'}"
     if listed.scope is None:
@@ -83,14 +83,14 @@ def _late(request: NodeRequest, pool: NodePool, look: ProvisioningLook, node: No
     due = look.memory.seen[request.name].since + pool.spec.readiness_wait.seconds
     if look.clock.now <= due or not look.clock.runs:
         return Step(wake_at=just_after(look.clock.wake_at(due)))
-    what = "no node joined" if node is None else f"node {node.name} never became Ready"
+    what = "no node joined" if node is None else f"node {node.name} didn't become Ready"
     reason = f"{what} within {pool.spec.readiness_wait}"
     patch = _unserved(request, look, reason)
     opening = tuple(_opened(request, pool, look, RemovalReason.NEVER_JOINED))
     note = (
-        f"Machine {request.status.node_id}: {reason}. {REPLACED}. Look at its console "
-        "while it is there: the network, the image and the way to the API server are the usual "
-        "causes; a slow image needs a longer spec.readinessWait."
+        f"Machine {request.status.node_id}: {reason}. {REPLACED}. Check its console while it "
+        "exists: the usual causes are the network, the image, or no route to the API server. "
+        "If the image is slow to boot, increase spec.readinessWait."
     )
     about = (request,) if node is None else (request, node)
     said = (warned(each, reason="NeverJoined", note=note) for each in about)
@@ -98,7 +98,7 @@ def _late(request: NodeRequest, pool: NodePool, look: ProvisioningLook, node: No
 
 
 def _unserved(request: NodeRequest, look: ProvisioningLook, reason: str) -> PatchStatus:
-    """It is replaced, and nothing is refused unless the next one of its offer doesn't serve."""
+    """One failure refuses nothing yet; the offer is refused if the next machine fails too."""
     return moved(
         request,
         RequestPhase.DEPROVISIONING,
@@ -110,7 +110,7 @@ def _unserved(request: NodeRequest, look: ProvisioningLook, reason: str) -> Patc
 def _opened(
     request: NodeRequest, pool: NodePool, look: ProvisioningLook, reason: RemovalReason
 ) -> Iterator[OpenRemoval]:
-    """What is left of its machine is written down, if anything is known of it."""
+    """A removal for its machine, if a listing shows one."""
     listed = machine_of_request(request, look.world)
     if listed is not None and request.name not in look.world.removals:
         yield OpenRemoval(removal=removal_of(listed, pool=pool, reason=reason))

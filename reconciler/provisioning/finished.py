@@ -1,7 +1,6 @@
-"""Requests that have done their work: the object goes when its time is over, never a machine.
+"""Requests that have done their work are deleted after their time to live; their machines stay.
 
-That a provider has none of something is known from the pool's status by then: a refusal is written
-there before the request that found it out is deleted.
+A refusal is in the pool's status before its request is deleted, so it outlives the request.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def finished(request: NodeRequest, pool: NodePool, now: Instant) -> Step:
-    """Its finalizer goes at once, since nothing hangs on the object any more; then, in time, it."""
+    """The finalizer is removed at once, as it protects nothing now; the object goes later."""
     if has_our_finalizer(request):
-        return Step(actions=(let_go(request),), why="nothing hangs on the request any more")
+        return Step(actions=(let_go(request),), why="the request needs no finalizer any more")
     if request.metadata.deletion_timestamp is not None:
         return WAIT
     since = request.status.last_transition_time

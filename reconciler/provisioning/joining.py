@@ -1,11 +1,11 @@
-"""A node joins: it is found, made a node of its pool, and let serve.
+"""A node joins: growth finds it, gives it the pool's labels and taints, and lets it serve.
 
-What the pool says of its nodes and isn't there is written, and what explains the node; topology
-only where no cloud controller is about to. Nothing that others wrote is changed.
+Missing labels, taints and annotations are added; topology labels only if no cloud controller is
+about to write them. Nothing that others wrote is changed.
 
-The start-up taint goes last, in the same write: when the node is Ready and each storage driver that
-asks for it has registered. A driver that doesn't come is waited for a minute, and then named.
-Machines of one plan wait a moment for one another (`together`).
+The start-up taint is removed last, when the node is Ready and each storage driver that asks for it
+has registered. A missing driver is waited for one minute, and then named in a condition. Machines
+of one plan wait a moment for each other (`together`).
 """
 
 from __future__ import annotations
@@ -52,17 +52,17 @@ if TYPE_CHECKING:
     from reconciler.provisioning.look import ProvisioningLook
 
 DRIVERS_WAIT: Final = 60.0
-"""Seconds after Ready for which storage drivers are waited for."""
+"""Seconds after Ready that a node waits for storage drivers."""
 DRIVERS: Final = "StorageDriversMissing"
 LONGEST: Final = 1024
 HANDED_ON: Final = (PLAN_ANNOTATION, REPLACES_ANNOTATION, TEMPLATE_ANNOTATION)
-"""What a request tells of its machine stays with the node, which lives longer."""
+"""Copied from the request to the node, which outlives it."""
 
 
 def step_with_node(
     request: NodeRequest, pool: NodePool, node: Node, look: ProvisioningLook, otherwise: Step = WAIT
 ) -> Step:
-    """The next step with a node that is there; the other one while there is nothing to do."""
+    """The next step for a node that has joined; `otherwise` if there is nothing to do."""
     if not look.world.is_free(machine(node.name)):
         return otherwise
     missing = tuple(_missing_drivers(node, look.world)) if node.is_ready else ()
@@ -72,7 +72,7 @@ def step_with_node(
         may_serve, otherwise = False, Step(wake_at=min(together_at, otherwise.wake_at))
     labels = dict(_labels(request, pool, node, look.world))
     taints = _taints(pool, node, may_serve=may_serve)
-    # What only explains the node can wait for the write that lets it serve.
+    # Annotations alone are not worth a write: they go with the one that lets the node serve.
     is_told = not may_serve or not _annotations(request, node, look.now)
     if labels or taints != node.spec.taints or not is_told:
         change = SetNode(
@@ -106,7 +106,7 @@ def _served(request: NodeRequest, node: Node, now: Instant, missing: tuple[str, 
 def _labels(
     request: NodeRequest, pool: NodePool, node: Node, world: World
 ) -> Iterator[tuple[str, str]]:
-    """Labels that the node lacks, and ours where they are wrong."""
+    """Labels that the node lacks, and growth's own labels if they are wrong."""
     ours = {
         POOL_LABEL: pool.name,
         NODE_REQUEST_LABEL: request.name,
@@ -122,7 +122,7 @@ def _labels(
 
 
 def _offered(request: NodeRequest, pool: NodePool, node: Node, world: World) -> Mapping[str, str]:
-    """Labels of the offer; a cloud controller that is about to write them has them for itself."""
+    """Labels of the offer; none while a cloud controller is about to write them."""
     if UNINITIALIZED_TAINT in node.taint_keys:
         return {}
     offer = offer_of(request.spec, world.offerings.get(node_class_of(pool, world), ()))
@@ -130,7 +130,7 @@ def _offered(request: NodeRequest, pool: NodePool, node: Node, world: World) -> 
 
 
 def node_annotations(request: NodeRequest, now: Instant) -> Mapping[str, str]:
-    """What explains a node: what it costs, since when, and why it was bought."""
+    """Annotations that explain a node: its price, when it was bought, and why."""
     bought_at = request.status.accepted_at or now.wall
     found = {PRICE_ANNOTATION: str(request.spec.price), BOUGHT_AT_ANNOTATION: write_time(bought_at)}
     if request.spec.currency:
@@ -150,8 +150,9 @@ def _annotations(request: NodeRequest, node: Node, now: Instant) -> Mapping[str,
 def _taints(pool: NodePool, node: Node, *, may_serve: bool) -> tuple[Taint, ...]:
     """The node's taints as they should be.
 
-    A node that joined without any taint of ours was registered without them: then it lacks those
-    of its pool. From one that had them others may have taken some already.
+    A node that joined without the start-up taint was registered without the pool's taints too, so
+    they are added. If it had the start-up taint, a missing pool taint was removed by someone else,
+    and stays removed.
     """
     is_new = BOUGHT_AT_ANNOTATION not in node.metadata.annotations
     there = {(taint.key, taint.effect) for taint in node.spec.taints}
@@ -167,7 +168,7 @@ def _taints(pool: NodePool, node: Node, *, may_serve: bool) -> tuple[Taint, ...]
 
 
 def _missing_drivers(node: Node, world: World) -> Iterator[str]:
-    """Storage drivers that want no pods on the node before they are there, and aren't."""
+    """Storage drivers that keep pods off the node until they register, and haven't yet."""
     known = world.cluster.csi_nodes.get(node.name)
     there = {each.name for each in known.drivers} if known is not None else set()
     for name, driver in sorted(world.cluster.csi_drivers.items()):
@@ -181,12 +182,12 @@ def _is_waited_for(request: NodeRequest, look: ProvisioningLook) -> bool:
 
 
 def _together_at(request: NodeRequest, node: Node, look: ProvisioningLook) -> float:
-    """When it has waited for the others of its plan; NEVER if it has begun to serve already."""
+    """When it has waited long enough for its plan's other machines; NEVER if it serves already."""
     if not is_unregistered(node):
         return NEVER
     ready_at = look.memory.ready.get(request.name, look.now.monotonic)
     if not look.world.is_steered:
-        # Where nobody ranks nodes, pods don't find what was bought for them anyway.
+        # Without the extender, nothing steers pods to the machines that were bought for them.
         return ready_at
     made_at = request.metadata.creation_timestamp
     age = 0.0 if made_at is None else look.now.seconds_since(made_at)
@@ -200,8 +201,8 @@ def _lacking_drivers(
 ) -> Iterator[Condition]:
     if missing:
         message = (
-            f"After {DRIVERS_WAIT:.0f} s these storage drivers haven't registered on the node: "
-            f"{', '.join(missing)}. It serves without them; look at their DaemonSets."
+            f"These storage drivers haven't registered on the node within {DRIVERS_WAIT:.0f} s: "
+            f"{', '.join(missing)}. The node serves without them; check their DaemonSets."
         )
         yield Condition(
             type=DRIVERS,

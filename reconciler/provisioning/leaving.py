@@ -1,11 +1,11 @@
-"""The end of a request whose machine isn't wanted, or never came to serve.
+"""The end of a request whose machine isn't wanted, or never served.
 
-    Deprovisioning   the machine had its time: a removal is opened, the request goes
-    deleted by hand  the purchase is cancelled, at whatever point it stands
+    Deprovisioning   the machine didn't serve in time: a removal is opened, the request is deleted
+    deleted by hand  the purchase is cancelled, whatever its phase
 
-In both cases the removal exists before the finalizer goes, and the finalizer before the object: so
-a machine that may be there is always written down somewhere. Where listings show that there is
-none, nothing has to be opened.
+In both cases the removal is created first, then the finalizer is removed, then the object deleted,
+so that an object always refers to a machine that may exist. If listings show that there is no
+machine, no removal is needed.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 def deprovisioned(request: NodeRequest, look: ProvisioningLook) -> Step:
-    """The removal exists, then the request is let go, then it is deleted."""
+    """First the removal is opened, then the finalizer removed, then the request deleted."""
     if has_our_finalizer(request):
         return _released(request, look)
     return Step(actions=(delete_request(request),), why="its machine is given back")
 
 
 def cancelled_request(request: NodeRequest, look: ProvisioningLook) -> Step:
-    """Somebody has deleted the request: what it may have bought is given back first."""
+    """The request is being deleted: a machine it may have bought is given back first."""
     return _released(request, look) if has_our_finalizer(request) else WAIT
 
 
@@ -43,19 +43,19 @@ def _released(request: NodeRequest, look: ProvisioningLook) -> Step:
         return Step(actions=(let_go(request),), why="its machine is being given back")
     pool = pool_of_request(request, world)
     if pool is None:
-        # Nobody could own a removal; what is left is found as an orphan.
+        # Without a pool, a removal would have no owner; the machine is found as an orphan later.
         return Step(actions=(let_go(request),), why="it belongs to no pool")
     listed = machine_of_request(request, world)
     if listed is not None:
         removal = removal_of(listed, pool=pool, reason=RemovalReason.NEVER_JOINED)
         return Step(actions=(OpenRemoval(removal=removal),), why="its machine is given back")
     if machine_is_gone(request, world, since=_last_moment(request, look)):
-        return Step(actions=(let_go(request),), why="no listing shows a machine of it")
+        return Step(actions=(let_go(request),), why="no listing shows its machine")
     return WAIT
 
 
 def _last_moment(request: NodeRequest, look: ProvisioningLook) -> float:
-    """Until when a machine could have been made for it: since it stands here nobody asks."""
+    """The last time at which its machine may have been created; in this phase none is ordered."""
     answered = look.world.answers.get(request.name)
     seen = look.memory.seen[request.name].at
     return seen if answered is None else max(seen, answered.at)

@@ -1,4 +1,4 @@
-"""The nodes of a pool that is deleted with `Retain`: they stay, without what keeps pods away."""
+"""Nodes of a pool that is deleted with `Retain` stay, without the taints that keep pods away."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ OURS: Final = frozenset({UNREGISTERED_TAINT})
 
 
 def stripped(world: World) -> Iterator[Sequence]:
-    """Each such node that still bears a mark of ours, without it."""
+    """Removes growth's marks from each such node that still has one."""
     for pool in world.pools.values():
         if _leaves_its_nodes(pool):
             yield from _stripped(pool, world)
 
 
 def bears_our_mark(node: Node) -> bool:
-    """Whether growth keeps pods off a node, since it starts or is about to go."""
+    """Whether growth keeps pods off a node because it starts or is about to go."""
     return is_marked(node) or not node.taint_keys.isdisjoint(OURS)
 
 
@@ -47,4 +47,4 @@ def _stripped(pool: NodePool, world: World) -> Iterator[Sequence]:
             free = unmarked(node)
             taints = tuple(taint for taint in free.taints or () if taint.key not in OURS)
             step = msgspec.structs.replace(free, taints=taints)
-            yield Sequence(subject=subject, steps=(step,), why="its pool leaves it behind")
+            yield Sequence(subject=subject, steps=(step,), why="its deleted pool retains it")

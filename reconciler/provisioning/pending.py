@@ -1,14 +1,14 @@
-"""A request that is Pending: the provider is asked, by name, and its answer decides.
+"""A request that is Pending: the provider is asked for a machine, and its answer decides.
 
     accepted            Provisioning, with the machine's id
-    it has none         Unmet, with how far that reaches
-    throttled           the request stays, until the time that the provider names
-    passing trouble     it stays, and is asked for again: later with each failure in a row
-    template, access    the pool is blocked, which its status says; then the request is deleted
+    it has none         Unmet, with the scope of the refusal
+    throttled           the request waits as long as the provider says
+    transient failure   the request is retried, with a longer pause after each failure in a row
+    template, access    the pool becomes blocked, as its status says; then the request is deleted
 
-A request that nobody needs any more, or that can't be bought any more, is deleted like one that a
-person deletes; what may have been made for it is looked after there. The provider's answer stays in
-the World until the request's status shows it, so a status that could not be written is decided on
+A request that is no longer needed, or can no longer be bought, is deleted. What the provider may
+have created for it is then cleaned up as if a person had deleted it. The provider's answer stays in
+the World until the request's status shows it, so a failed write of the status is simply decided
 again.
 """
 
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
     from reconciler.provisioning.look import ProvisioningLook
 
 LONGEST_PAUSE: Final = 60.0
-"""Seconds between two tries at most, however often they have failed."""
+"""The most seconds between two tries."""
 TOLD_AT: Final = 4
-"""So many failures in a row are worth a word."""
+"""After this many failures in a row there is an event."""
 
 
 def step_while_pending(request: NodeRequest, pool: NodePool, look: ProvisioningLook) -> Step:
-    """What the last answer comes to, or the next question."""
+    """The step that follows from the last answer, or the next call to the provider."""
     answered = look.world.answers.get(request.name)
     answer = None if answered is None else answered.answer
     if isinstance(answer, Accepted):
@@ -58,16 +58,16 @@ def step_while_pending(request: NodeRequest, pool: NodePool, look: ProvisioningL
 
 
 def _unwanted(request: NodeRequest, pool: NodePool, look: ProvisioningLook) -> str:
-    """Why it isn't to be bought any more; empty if it is."""
+    """Why the machine should no longer be bought; empty if it should."""
     if pool.metadata.deletion_timestamp is not None:
         return "its pool is being deleted"
     if pool.status.blocked is not None:
         return f"its pool is blocked: {pool.status.blocked.reason}"
     if request.name in look.duplicates:
-        return "its pods have another machine coming"
+        return "another machine is coming for its pods"
     if not look.awaiting.awaits(request):
-        # Also what a leader wrote too late, for pods that the next one has bought for.
-        return "none of its pods waits any more"
+        # This also ends a request that a former leader wrote late, for pods that are served by now.
+        return "none of its pods is waiting any more"
     return ""
 
 
@@ -83,7 +83,7 @@ def _again(
             due = answered.at + pause_after_failures(trouble.count, first=retry)
             return _with_trouble(request, _ask_at(due, request, pool, look), trouble, reason)
         case Failed():
-            # Of what has changed since it was asked, nothing is known.
+            # After a change of the pool or its class, the answer says nothing about the new state.
             stays = is_current(answered, request, pool, look)
             return WAIT if stays else _ask_at(answered.at + retry, request, pool, look)
         case Accepted() | Unmet():
@@ -93,7 +93,7 @@ def _again(
 
 
 def pause_after_failures(failures: int, *, first: float) -> float:
-    """Seconds until the next try, after so many failures in a row."""
+    """Seconds until the next try, after this many failures in a row."""
     return min(LONGEST_PAUSE, first * 2.0 ** min(failures - 1, 10))
 
 
@@ -101,8 +101,8 @@ def _with_trouble(request: NodeRequest, step: Step, trouble: FailedCreates, reas
     if not step.actions or trouble.count != TOLD_AT:
         return step
     note = (
-        f"The provider has failed {trouble.count} times in a row: {reason}. It is asked again "
-        "under the same name; delete the request to have its pods planned anew."
+        f"The provider has failed {trouble.count} times in a row: {reason}. growth retries under "
+        "the same name; delete the request to have its pods planned again."
     )
     said = warned(request, reason="ProviderTrouble", note=note)
     return msgspec.structs.replace(step, actions=(said, *step.actions))
@@ -119,15 +119,15 @@ def _ask(request: NodeRequest, pool: NodePool, look: ProvisioningLook) -> Step:
     offering = offer_of(request.spec, catalogue)
     if offering is None:
         place = f"{request.spec.server_type} in {request.spec.location}"
-        note = f"{place} isn't sold any more: its pods are planned anew."
+        note = f"{place} is no longer sold: its pods are planned again."
         said = warned(request, reason="NotSold", note=note)
-        return Step(actions=(said, delete_request(request)), why="its offer isn't sold any more")
+        return Step(actions=(said, delete_request(request)), why="its offer is no longer sold")
     order = _order(request, pool, look, offering=offering)
-    return Step(actions=(CreateMachine(order=order),), why="ask the provider")
+    return Step(actions=(CreateMachine(order=order),), why="ask the provider for the machine")
 
 
 def asked_of(pool: NodePool, look: ProvisioningLook) -> AskedOf:
-    """What a create that is decided on now will be about."""
+    """The generations of pool and class that a create decided on now refers to."""
     node_class = look.world.node_classes.get(node_class_of(pool, look.world))
     generation = 0 if node_class is None else node_class.metadata.generation
     return AskedOf(look.now.monotonic, pool.metadata.generation, generation)
@@ -173,7 +173,7 @@ def _accepted(request: NodeRequest, machine_id: str, now: Instant) -> Step:
 
 
 def refused_request(request: NodeRequest, now: Instant, *, reason: str, scope: UnmetScope) -> Step:
-    """The provider has none, or what it had came to nothing: the demand is planned around it."""
+    """The provider has none, or its machine failed: the pods are planned without this offer."""
     patch = moved(
         request,
         RequestPhase.UNMET,
@@ -183,7 +183,7 @@ def refused_request(request: NodeRequest, now: Instant, *, reason: str, scope: U
     )
     note = (
         f"{request.spec.server_type} in {request.spec.location}: {reason}. Its pods are planned "
-        "without it; status.unmetOffers of the pool says until when."
+        "without it; the pool's status.unmetOffers shows until when."
     )
     said = warned(request, reason="Unmet", note=note)
     return Step(actions=(patch, said), why=f"the provider has none: {reason}")

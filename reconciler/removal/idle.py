@@ -1,10 +1,11 @@
-"""Nodes without pods: marked, left for a while, and given back unless somebody wants them.
+"""Idle nodes: marked, kept for a grace period, and given back unless something needs them.
 
-A node is idle if none of its pods would miss it, nobody has been promised a place on it, and no
-person has laid a hand on it. It is marked at once (or when its paid hour is nearly over), which
-keeps new pods away; it goes when its time is over on the clock of what we saw. A pod, a promise, a
-cordon or a pause before that takes the marks off again. What a pool keeps at least is never marked.
-Which of these holds is the answer of `growth.keeping`, so what people are told is what is done.
+A node is idle if none of its pods needs it, no pending pod has a promised place on it, and no
+person has cordoned it or asked to keep it. It is marked at once (or when its paid hour is nearly
+over), which keeps new pods away, and it goes when its grace period is over, counted only while
+growth sees everything. A pod, a promise, a cordon or a pause before that removes the marks. Nodes
+within a pool's floor are never marked. The reason comes from `growth.keeping`, so what is done and
+what is shown agree.
 """
 
 from __future__ import annotations
@@ -45,13 +46,13 @@ if TYPE_CHECKING:
     from reconciler.providers.port import ClassKey, Machine
 
 GOES: Final = frozenset({KeepingReason.IDLE, KeepingReason.PAID})
-"""Where nothing else keeps a node, it is given back: at once, or when its hour is nearly over."""
+"""With these reasons a node is given back: at once, or when its paid hour is nearly over."""
 Ends = dict[str, float]
-"""When marked nodes go, on the clock of what we saw, by name."""
+"""When marked nodes go, by name, on the clock that runs only while growth sees everything."""
 
 
 def ends(world: World, now: Instant, clock: SightedClock) -> Ends:
-    """When each marked node goes; the clock on the wall is asked once, at the first sight."""
+    """When each marked node goes; wall time counts only when a mark is first seen."""
     known = world.ledger.removal.ends
     return {
         name: known[name] if name in known else clock.now + _left(node, world, now)
@@ -71,7 +72,7 @@ def _left(node: Node, world: World, now: Instant) -> float:
 def steps_for_idle_nodes(
     world: World, now: Instant, *, seen: Mapping[ClassKey, SightedCloud], clock: SightedClock
 ) -> Iterator[tuple[str, Step]]:
-    """What is to be done with each node that no pod keeps, and with those that bear marks."""
+    """The next step for each node that no pod keeps, and for each node that is marked."""
     unoccupied: list[Node] = []
     for node in _of_interest(world.cluster):
         name = node.name
@@ -92,7 +93,7 @@ def steps_for_idle_nodes(
 
 
 def _of_interest(cluster: Cluster) -> tuple[Node, ...]:
-    """Nodes that no pod keeps, or that bear marks; found once for each snapshot of the cluster."""
+    """Nodes that no pod keeps or that are marked; found once for each snapshot of the cluster."""
     return cluster.remembered(
         "idle or marked",
         lambda: tuple(
@@ -133,7 +134,7 @@ def _given_back(
 
 
 def _opened(node: Node, pool: NodePool, listed: Machine | None) -> Step:
-    """Only what the provider lists can be given back, and under the id that it lists."""
+    """Only a machine that the provider lists can be given back, under the id in the listing."""
     if listed is None:
         return WAIT
     opened = OpenRemoval(removal=removal_of(listed, pool=pool, reason=RemovalReason.IDLE))

@@ -17,17 +17,17 @@ class RemovalLedger:
     """Memory that is rebuilt from objects after a restart."""
 
     unseen: float = 0.0
-    """Seconds in which nobody led before this memory began: no wait has gone on in them."""
+    """Seconds without a leader before this memory began: they don't count for any wait."""
     seen: float = 0.0
-    """Seconds in which everything was seen, all together: the clock of every wait here."""
+    """Total seconds in which growth saw everything: the clock of every wait here."""
     looked_at: float | None = None
     """The monotonic second of the last pass that saw everything; None after one that didn't."""
     orphans: Mapping[str, float] = field(default_factory=dict)
-    """Since when machines that nobody knows are known as such, on that clock, by name."""
+    """Since when each orphan is known to be one, on that clock, by name."""
     ends: Mapping[str, float] = field(default_factory=dict)
     """When marked nodes go, on that clock, by name."""
     crowds: Mapping[ClassKey, int] = field(default_factory=dict)
-    """Orphans that are too many to be believed, by cloud; 0 for clouds where they are not."""
+    """How many orphans a cloud has, if that is too many to be believed; otherwise 0."""
 
     def at(self, clock: SightedClock) -> RemovalLedger:
         """The memory with the clock as it is shown now."""

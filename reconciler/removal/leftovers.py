@@ -1,9 +1,9 @@
-"""Nodes whose machine is gone: somebody else took it, or it died.
+"""Nodes whose machine is gone: it failed, or was deleted outside growth.
 
-The Node object stays where no cloud controller takes it away, and its pods with it. Two witnesses
-are needed before it is freed: two complete listings that don't show the machine, and a kubelet that
-is silent. It is cordoned first, with our mark, so that nothing more is sent there in between; a
-node that a person has cordoned is theirs.
+Without a cloud controller, the Node object stays, and its pods with it. growth deletes the Node
+only if two complete listings don't show the machine and its kubelet is silent. It first cordons the
+node with its own mark, so that no pod is scheduled there in between. A node that a person has
+cordoned is left alone.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ A_SECOND = timedelta(seconds=1)
 
 
 def free_leftover(world: World, seen: Mapping[ClassKey, SightedCloud]) -> Iterator[Sequence]:
-    """The next step with each node whose machine is gone."""
+    """The next step for each node whose machine is gone."""
     if not seen:
         return
     for node in world.cluster.ordered_nodes:
@@ -50,9 +50,9 @@ def free_leftover(world: World, seen: Mapping[ClassKey, SightedCloud]) -> Iterat
 
 
 def _is_settled(name: str, world: World) -> bool:
-    """Whether no other rule has a say in it: its request, its removal."""
+    """Whether no other rule is responsible for the node because of a request or removal."""
     removal = world.removals.get(name)
-    # One that has failed waits for a person; that the machine ended all the same ends it, too.
+    # A failed removal waits for a person; if its machine is gone all the same, it ends here.
     is_going = removal is not None and removal.status.phase is not RemovalPhase.REMOVAL_FAILED
     return not is_coming(name, world) and not is_going and world.is_free(machine(name))
 
@@ -69,12 +69,12 @@ def _is_shown(node: Node, cloud: SightedCloud) -> bool:
 
 
 def _is_younger(node: Node, cloud: SightedCloud) -> bool:
-    """Whether a listing is older than the node: then it says nothing of its machine."""
+    """Whether the node is younger than the listing, which then says nothing about its machine."""
     try:
         made_at = parse_time(node.metadata.creation_timestamp or "")
     except ValueError:
         return False
-    # Creation is told in whole seconds.
+    # creationTimestamp is in whole seconds.
     return cloud.began is not None and cloud.began <= made_at + A_SECOND
 
 
@@ -89,7 +89,7 @@ def _freed(node: Node) -> Iterator[Sequence]:
         version = version_of(node)
         mark = {CORDONED_ANNOTATION: "machine-gone"}
         steps = (SetNode(node=version, annotations=mark, unschedulable=True), _said(node))
-    why = "the machine of this node is gone, by somebody else or by itself"
+    why = "the machine of this node is gone, and growth did not delete it"
     yield Sequence(subject=machine(node.name), steps=steps, why=why)
 
 
@@ -97,8 +97,7 @@ def _said(node: Node) -> Action:
     return writing.said_of(
         node,
         reason="MachineGone",
-        note="The provider doesn't list the machine of this node any more, and growth did not "
-        "delete it: it died, or somebody else removed it. The node is deleted; what its pods need "
-        "is bought anew.",
+        note="The provider no longer lists the machine of this node, and growth did not delete it: "
+        "it failed, or someone deleted it. The node is deleted, and its pods are planned again.",
         severity=Severity.WARNING,
     )

@@ -1,14 +1,14 @@
 """The life of one NodeRemovalRequest, step by step.
 
-    Pending         the node is drained, where pods don't cancel the removal; then the provider is
-                    asked, if nothing speaks against it; its answer decides
-    Deprovisioning  it was asked: the machine goes, or it is asked for again after a while
-    RemovalFailed   a person has to look; nothing happens any more
+    Pending         the node is drained, unless pods cancel the removal; then the provider is asked
+                    to delete the machine, unless something prevents it; its answer decides
+    Deprovisioning  the provider was asked; if the machine stays, it is asked again after a while
+    RemovalFailed   a person has to look; growth does nothing more
 
-The provider's answer stays in the World until the removal's status shows it. A machine is found by
-the id that the provider listed for it, never by a name or by what a node says of itself. What is
-cancelled or done is deleted first and let go second, and each look finds out anew what is left to
-do, so that it may be interrupted anywhere.
+The provider's answer stays in the World until the removal's status shows it. A machine is
+identified by the id in the provider's listing, never by its name or by what its node says. A
+removal that is cancelled or done is deleted first and loses its finalizer second; each pass works
+out what is left to do, so it can be interrupted at any point.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def removal_step(
     cloud: SightedCloud | None,
     waits_until: float,
 ) -> Step:
-    """What is to be done with one removal; it may not begin before `waits_until`."""
+    """The next step for one removal; it may not begin before `waits_until`."""
     match removal.status.phase:
         case RemovalPhase.REMOVAL_FAILED:
             return _failed(removal)
@@ -61,10 +61,10 @@ def removal_step(
 
 
 def _failed(removal: NodeRemovalRequest) -> Step:
-    """Whoever deletes it tries again, so nothing may hold it. The node keeps its taint."""
+    """Deleting the object retries the removal, so no finalizer may hold it. The taint stays."""
     if not has_our_finalizer(removal):
         return WAIT
-    return Step(actions=(let_go(removal),), why="the removal has failed: a person looks")
+    return Step(actions=(let_go(removal),), why="the removal has failed and needs a person")
 
 
 def _open(
@@ -96,7 +96,7 @@ def _followed(
     cloud: SightedCloud,
     waits_until: float,
 ) -> Step:
-    """By what the cloud shows of the machine."""
+    """The next step, by what the cloud's listings show of the machine."""
     match cloud.fate(removal.spec.node_id, asked_at=removal.status.remove_attempted_at):
         case MachineFate.THERE:
             begins = max(waits_until, _rests_until(removal, world))
@@ -110,13 +110,13 @@ def _followed(
 
 
 def cancelled_removal(removal: NodeRemovalRequest, world: World, *, why: str) -> Step:
-    """The machine stays: its marks go, and the request with them."""
+    """The machine stays: the node's marks are removed, and the removal is deleted."""
     node = world.cluster.nodes.get(removal.spec.node_name)
     return Step(actions=(*_unmarked(node), *_ended(removal)), why=f"the removal ends: {why}")
 
 
 def _ended(removal: NodeRemovalRequest) -> Iterator[Action]:
-    """Deleted first: what is let go first would look like one that is still to be done."""
+    """Deleted first: without its finalizer but not deleted, it would look like a new removal."""
     if removal.metadata.deletion_timestamp is None:
         yield writing.delete_removal(removal)
     elif has_our_finalizer(removal):
@@ -131,31 +131,31 @@ def _unmarked(node: Node | None) -> Iterator[SetNode]:
 
 
 def _kept_by(removal: NodeRemovalRequest, world: World) -> str:
-    """Why the machine stays after all; empty if nothing speaks for it.
+    """Why the machine stays after all; empty if there is no reason.
 
-    Where pods are moved away they are no reason.
+    If the removal drains the node, its pods are no reason.
     """
     meaning = removal.spec.reason.meaning
     if meaning.drains:
         return ""
     given = world.deletions.get(removal.name)
     if given is not None and isinstance(given.answer, Occupied):
-        # The last look was at the API server itself, and the cache may not show them yet.
-        return f"{given.answer.pods[0]} is there"
+        # The last look asked the API server itself; the cache may not show these pods yet.
+        return f"pod {given.answer.pods[0]} is on the node"
     node = world.cluster.nodes.get(removal.spec.node_name)
     if meaning.is_reusable and node is not None:
         return reason_to_stay(node, world, promised(world))
     kept = keeper_on(removal.spec.node_name, world)
-    return f"{kept} is there" if kept else ""
+    return f"pod {kept} is on the node" if kept else ""
 
 
 def _was_asked(answer: DeleteAnswer) -> bool:
-    """Not if the provider only said how long to wait."""
+    """False if the provider only said how long to wait."""
     return answer.outcome is not DeleteOutcome.FAILED or not answer.seconds
 
 
 def _rests_until(removal: NodeRemovalRequest, world: World) -> float:
-    """The end of the wait after a try that didn't reach the machine, in monotonic seconds."""
+    """When the wait after an attempt without effect ends, in monotonic seconds."""
     given = world.deletions.get(removal.name)
     match given and given.answer:
         case DeleteAnswer(seconds=seconds):
@@ -167,7 +167,7 @@ def _rests_until(removal: NodeRemovalRequest, world: World) -> float:
 
 
 def _answered(removal: NodeRemovalRequest, answer: DeleteAnswer, now: Instant) -> Step:
-    """An attempt is counted whatever came of it, or one that fails for ever would not end."""
+    """Every attempt counts, even a failed one; otherwise the removal would never give up."""
     failed = answer.outcome is DeleteOutcome.FAILED
     event = writing.FAILED if failed else writing.REQUESTED
     phase = removal.status.phase if failed else RemovalPhase.DEPROVISIONING
@@ -183,7 +183,7 @@ def _answered(removal: NodeRemovalRequest, answer: DeleteAnswer, now: Instant) -
     said = writing.said_of(
         removal,
         reason="DeletionFailed" if failed else "DeletionRequested",
-        note=answer.reason or f"The provider deletes {removal.spec.node_id}.",
+        note=answer.reason or f"The provider is deleting machine {removal.spec.node_id}.",
         severity=Severity.WARNING if failed else Severity.NORMAL,
     )
     return Step(actions=(patch, said), why=f"the provider was asked: {answer.outcome}")
@@ -195,7 +195,7 @@ def _still_there(
     machine = cloud.machines[removal.spec.node_id]
     is_meant = machine.request_uid == removal.spec.request_uid
     if world.is_paused(removal.spec.pool) or not is_meant:
-        # Whatever its id says, it may be another machine.
+        # With another request uid it may be another machine, even with the same id.
         return WAIT
     if (drained := _drained(removal, world, now)) is not None:
         return drained
@@ -212,7 +212,7 @@ def _still_there(
 
 
 def _drained(removal: NodeRemovalRequest, world: World, now: Instant) -> Step | None:
-    """What is to be done before the provider is asked; None if nothing is."""
+    """The step of the drain that comes before the provider is asked; None if there is none."""
     node = world.cluster.nodes.get(removal.spec.node_name)
     if node is None or not removal.spec.reason.meaning.drains:
         return None
@@ -240,8 +240,8 @@ def _retry_at(removal: NodeRemovalRequest, rules: ScaleDown, now: Instant) -> fl
 def _given_up(removal: NodeRemovalRequest, world: World, now: Instant) -> Step:
     tries = removal.status.removal_attempt
     note = (
-        f"The provider was asked {tries} times to delete {removal.spec.node_id}, and it is still "
-        "there. Look at it, then delete this NodeRemovalRequest to try again."
+        f"The provider was asked {tries} times to delete machine {removal.spec.node_id}, but it "
+        "still exists. Check it there, then delete this NodeRemovalRequest to try again."
     )
     patch = writing.patched(
         removal, now, event=writing.GAVE_UP, reason=note, phase=RemovalPhase.REMOVAL_FAILED
@@ -255,11 +255,11 @@ def _given_up(removal: NodeRemovalRequest, world: World, now: Instant) -> Step:
         note=note,
         severity=Severity.WARNING,
     )
-    return Step(actions=(patch, told, of_node), why=f"still there after {tries} tries")
+    return Step(actions=(patch, told, of_node), why=f"the machine still exists after {tries} tries")
 
 
 def _gone(removal: NodeRemovalRequest, world: World, now: Instant) -> Step:
-    """The node is freed, unless pods are on it: whoever owns them has to learn what happened."""
+    """The Node is deleted, unless it has pods: their owners have to see what happened."""
     node = world.cluster.nodes.get(removal.spec.node_name)
     if node is None:
         return Step(actions=tuple(_ended(removal)), why="the machine is gone")

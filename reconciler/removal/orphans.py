@@ -1,17 +1,17 @@
-"""Machines that are paid for and that nobody knows.
+"""Machines that are paid for but belong to no object in the cluster.
 
-A machine of ours has a NodeRequest while it comes, a Node while it serves, and a NodeRemovalRequest
-while it goes. One that has none of them is an orphan: its process died at the wrong moment, or
-somebody deleted what belonged to it. It gets a removal as soon as another listing confirms it, for
-everybody to see, and goes when it is old enough and is still listed; if anything turns up that
-knows it, the removal ends.
+A machine of growth has a NodeRequest while it comes, a Node while it serves, and a
+NodeRemovalRequest while it goes. A machine with none of them is an orphan: a process died at the
+wrong moment, or someone deleted its objects. As soon as a second listing confirms it, it gets a
+removal, so that it is visible. It is deleted when it is old enough and still listed. If one of its
+objects appears, the removal ends.
 
-Many orphans at once mean that it is us who are wrong, about the cluster or about the time: then
-none of them is touched. At once are those that have no removal yet, and those whose removal is
-younger than an orphan has to be. An older one was believed when it turned up; it may stand for long
-(its provider refuses to delete it, or we were blind for a while), and it mustn't keep the next ones
-from being found. So what turns up in a crowd is never touched, and of what turns up one by one no
-more goes in ten minutes than may turn up at once.
+Many orphans at once mean that growth itself is wrong about the cluster or the time. Then none of
+them is touched. "At once" counts orphans without a removal, and those whose removal is younger than
+the age at which an orphan is deleted. Older removals don't count: they were believed when they were
+created, and may stay open for long (the provider refuses to delete the machine, or growth was blind
+for a while) without blocking later orphans. So many orphans at once are never touched, and of those
+that appear one by one no more are deleted in ten minutes than may appear at once.
 """
 
 from __future__ import annotations
@@ -50,25 +50,25 @@ SHARE: Final = 0.1
 
 
 class Orphans(msgspec.Struct, frozen=True, kw_only=True):
-    """The machines of one cloud that nobody knows."""
+    """The machines of one cloud that belong to no object."""
 
     found: Mapping[str, Machine]
     """By name."""
     sudden: int
-    """How many of them have turned up of late."""
+    """How many of them are new."""
     are_too_many: bool
-    """Whether so many at once are not believed."""
+    """Whether so many at once can't be believed."""
 
     @property
     def goers(self) -> Mapping[str, Machine]:
-        """Those that may be given back, in time."""
+        """Those that may be given back when they are old enough."""
         return {} if self.are_too_many else self.found
 
 
 def orphans(cloud: SightedCloud, world: World, now: Instant) -> Orphans:
-    """What a believed listing shows that nothing in the cluster explains."""
+    """The machines in a believed listing that no object in the cluster explains."""
     listed = cloud.listing.machines
-    # Nearly all of them have a Node, which is seen at a glance.
+    # Nearly all machines have a Node, so this cheap check comes first.
     without = listed.keys() - world.cluster.nodes.keys()
     unknown = sorted(name for name in without if not is_known(listed[name], world))
     nodes = world.cluster.nodes.values() if unknown else ()
@@ -81,27 +81,27 @@ def orphans(cloud: SightedCloud, world: World, now: Instant) -> Orphans:
 
 
 def _is_sudden(listed: Machine, world: World, now: Instant) -> bool:
-    """Whether people haven't been told of it for long enough."""
+    """Whether its removal is missing, or younger than the age at which orphans are deleted."""
     told_at = _told_at(listed, world)
     return told_at is None or now.seconds_since(told_at) < world.timing.orphan_age
 
 
 def _told_at(listed: Machine, world: World) -> datetime | None:
-    """When its removal was written; one of the same name may be about a machine that was before."""
+    """When its removal was created; a removal of that name may be about an earlier machine."""
     removal = world.removals.get(listed.name)
     is_its_own = removal is not None and removal.spec.node_id == listed.machine_id
     return removal.metadata.creation_timestamp if removal is not None and is_its_own else None
 
 
 def is_known(listed: Machine, world: World) -> bool:
-    """Whether a request, a Node, pods or the removal that it has already explain a machine.
+    """Whether a request, a Node, pods or a removal explain a machine.
 
-    A removal for being an orphan explains nothing: it stands only as long as nothing else does.
+    A removal with the reason Orphan explains nothing: it only exists because nothing else does.
     """
     if listed.name in world.cluster.nodes or listed.state is MachineState.DELETING:
         return True
     if world.cluster.occupancy(listed.name).keepers:
-        # Of a Node that is gone: whoever collects them comes first.
+        # Pods of a Node that is gone: Kubernetes' garbage collection comes first.
         return True
     request = world.requests.get(listed.name)
     if request is not None and request.metadata.uid == listed.request_uid:
@@ -111,16 +111,17 @@ def is_known(listed: Machine, world: World) -> bool:
 
 
 def is_for_orphan(removal: NodeRemovalRequest) -> bool:
-    """Whether a removal is there because nobody knew its machine."""
+    """Whether a removal was opened because its machine is an orphan."""
     return removal.spec.reason is RemovalReason.ORPHAN
 
 
 def removals_of_orphans(
     found: Orphans, cloud: SightedCloud, world: World, clock: SightedClock
 ) -> Iterator[Sequence]:
-    """A removal for each of them that has none and that a later listing shows again.
+    """A removal for each orphan that has none and that a later listing shows again.
 
-    The listing that is there when a node goes may be older than the end of its machine.
+    One listing isn't enough: when a Node disappears, the latest listing may be older than the
+    deletion of its machine.
     """
     since = world.ledger.removal.orphans
     for name, each in found.goers.items():
@@ -133,15 +134,15 @@ def removals_of_orphans(
                 removal,
                 reason="OrphanFound",
                 note=f"Machine {each.machine_id} has no NodeRequest and no Node. It is deleted "
-                "unless one of them turns up; to keep it, take growth's labels off it.",
+                "unless one of them appears; to keep it, remove growth's labels from it.",
                 severity=Severity.WARNING,
             )
             steps = (OpenRemoval(removal=removal), said)
-            yield Sequence(subject=machine(name), steps=steps, why="nobody knows this machine")
+            yield Sequence(subject=machine(name), steps=steps, why="the machine is an orphan")
 
 
 def _owner(listed: Machine, key: ClassKey, world: World) -> NodePool | None:
-    """The pool that a machine names, else the first of the cloud: a removal has to have one."""
+    """The pool that a machine names, or the first of its cloud: a removal needs an owner."""
     named = world.pools.get(listed.pool)
     if named is not None:
         return named
@@ -152,10 +153,10 @@ def _owner(listed: Machine, key: ClassKey, world: World) -> NodePool | None:
 
 
 def ages(world: World, lost: Orphans, *, now: Instant, clock: SightedClock) -> Ages:
-    """Since when each of them is known as an orphan, in seconds of sight.
+    """Since when each machine is known as an orphan, on the clock that runs while growth sees all.
 
-    The time of one that is held back with many others begins when they are few: until then people
-    have been told of a crowd, and not of this machine.
+    For one that is held back because there are too many, the time begins when they are few: until
+    then only their number was reported, not this machine.
     """
     before = world.ledger.removal.orphans
     return {
@@ -167,7 +168,7 @@ def ages(world: World, lost: Orphans, *, now: Instant, clock: SightedClock) -> A
 
 
 def _age(listed: Machine, world: World, now: Instant) -> float:
-    """What its removal tells after a restart, which nobody has to wait for once more."""
+    """The age by its removal's creation time, so that a restart doesn't begin the wait again."""
     made = _told_at(listed, world)
     if made is None:
         return 0.0

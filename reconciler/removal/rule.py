@@ -39,7 +39,8 @@ def decide(world: World, now: Instant) -> Decision[RemovalLedger]:
     found = {key: orphans(cloud, world, now) for key, cloud in seen.items()}
     ledger = _remembered(world, found, now=now, clock=clock).at(clock)
     world = world.remembering(replace(world.ledger, removal=ledger))
-    # What matters most comes first: an idle node may have lost its pool, or its machine.
+    # Only the first sequence of a subject is begun, so the most important rule comes first: an idle
+    # node may also have lost its pool or its machine.
     steps = (
         *_steps(world, now, seen=seen, found=found, clock=clock),
         *drain_pools.steps_for_leaving_pools(world, seen),
@@ -66,7 +67,7 @@ def decide(world: World, now: Instant) -> Decision[RemovalLedger]:
 
 
 def _moving(steps: Iterable[Step]) -> Iterator[Pod]:
-    """The pods whose turn it is, of all nodes that are drained: they may share a budget."""
+    """The pods whose turn it is, of all draining nodes together, as they may share a budget."""
     return (pod for step in steps if isinstance(step, Draining) for pod in step.pods)
 
 
@@ -116,13 +117,13 @@ def _orphan(
     lost: Orphans,
     clock: SightedClock,
 ) -> Step:
-    """It stands only as long as nobody knows the machine, and it begins late."""
+    """The removal ends if an object for the machine appears, and waits until it is old enough."""
     is_pending = removal.status.phase is RemovalPhase.PENDING
     if is_pending and removal.name not in lost.found and removal.spec.node_id in cloud.machines:
-        return life.cancelled_removal(removal, world, why="the machine is known after all")
+        return life.cancelled_removal(removal, world, why="the machine is no orphan after all")
     since = world.ledger.removal.orphans.get(removal.name, clock.now)
     due = clock.wake_at(since + world.timing.orphan_age)
-    # The listing that tells it has to be younger than the wait.
+    # A listing from after the wait has to show the machine still.
     is_confirmed = due <= cloud.listing.at.monotonic and not lost.are_too_many
     waits_until = due if due > now.monotonic or is_confirmed else NEVER
     return life.removal_step(

@@ -1,4 +1,4 @@
-"""What is written on a removal, and said of it to people: status, history, events."""
+"""How the status, history and events of a removal are written."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GAVE_UP: Final = "Removal failed"
 def patched(
     removal: NodeRemovalRequest, now: Instant, *, event: str, reason: str | None, **changes: Any
 ) -> PatchStatus:
-    """The removal's next status: what happened, and what changes with it."""
+    """The removal's next status, with a new entry in its history."""
     happened = RequestEvent(at=now.wall, name=event, reason=reason or None)
     before = removal.status
     status = before.model_copy(
@@ -50,7 +50,7 @@ def delete_removal(removal: NodeRemovalRequest) -> Delete:
 
 
 def delete_node(node: Node) -> Delete:
-    """The end of the Node of a machine that is gone."""
+    """Deletes the Node of a machine that is gone."""
     return Delete(kind=NODES, version=version_of(node))
 
 
@@ -61,7 +61,7 @@ def said_of(
     note: str,
     severity: Severity = Severity.NORMAL,
 ) -> EmitEvent:
-    """Something to know about a removal or its node."""
+    """An event about a removal or its node."""
     return event_about(
         found, action=EventAction.REMOVAL, reason=reason, note=note, severity=severity
     )

@@ -106,7 +106,7 @@ REASONS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         {},
         {"nodeSelector": {"kubernetes.io/arch": "arm64"}},
         (
-            "its node selector wants kubernetes.io/arch=arm64, and no offer of pool "
+            "its node selector requires kubernetes.io/arch=arm64, but no offer of pool "
             '"default" has it (they have amd64)'
         ),
     ),
@@ -114,7 +114,7 @@ REASONS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         {},
         {"nodeSelector": {"disk": "fast"}},
         (
-            'its node selector wants disk=fast, and no offer of pool "default" has it '
+            'its node selector requires disk=fast, but no offer of pool "default" has it '
             "(none has that label)"
         ),
     ),
@@ -127,8 +127,8 @@ REASONS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
             }
         },
         (
-            "it wants a node with node.kubernetes.io/instance-type=large, "
-            'topology.kubernetes.io/zone=there, and no offer of pool "default" is one'
+            "it requires a node with node.kubernetes.io/instance-type=large, "
+            'topology.kubernetes.io/zone=there, but no offer of pool "default" matches'
         ),
     ),
     (
@@ -148,7 +148,7 @@ REASONS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
                 }
             }
         },
-        'it wants a node with disk=fast, and no offer of pool "default" is one',
+        'it requires a node with disk=fast, but no offer of pool "default" matches',
     ),
     (
         {"taints": [{"key": "team", "value": "shop", "effect": "NoSchedule"}]},
@@ -165,7 +165,7 @@ REASONS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         {},
         (
             'max of small of pool "default" is reached: raise it, or wait until a node of the pool '
-            "goes"
+            "is removed"
         ),
     ),
     (
@@ -180,15 +180,15 @@ REASONS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         {},
         {"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [NEAR]}}},
         (
-            "it must share kubernetes.io/hostname with pods that have app=anchor, and no offer of "
-            'pool "default" is where they are or may come'
+            "it must share kubernetes.io/hostname with pods that have app=anchor, but no offer of "
+            'pool "default" is where they run or can run'
         ),
     ),
     (
         {"limits": {"cpu": "3"}},
         {},
         (
-            'limits.cpu of pool "default" leaves 1, and the smallest node that would do counts 2: '
+            'limits.cpu of pool "default" leaves 1, but the smallest node that fits counts 2: '
             "raise it"
         ),
     ),
@@ -196,7 +196,7 @@ REASONS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         {"limits": {"memory": "7Gi"}},
         {},
         (
-            'limits.memory of pool "default" leaves 3Gi, and the smallest node that would do '
+            'limits.memory of pool "default" leaves 3Gi, but the smallest node that fits '
             "counts 4Gi: raise it"
         ),
     ),
@@ -204,8 +204,8 @@ REASONS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         {"limits": {"hourlyCost": "0.0150"}},
         {},
         (
-            'limits.hourlyCost of pool "default" leaves 0.0050, and the smallest node that would '
-            "do counts 0.0100: raise it"
+            'limits.hourlyCost of pool "default" leaves 0.0050, but the smallest node that '
+            "fits counts 0.0100: raise it"
         ),
     ),
     (
@@ -213,7 +213,7 @@ REASONS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         {},
         (
             'limits.nodes of pool "default" is reached: raise it, or wait until a node of the pool '
-            "goes"
+            "is removed"
         ),
     ),
 ]

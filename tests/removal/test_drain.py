@@ -194,7 +194,7 @@ def test_a_pod_that_comes_back_because_it_tolerates_the_cordon_is_not_evicted_in
     again = running("again", metadata=metadata, tolerations=[{"operator": "Exists"}])
     given = seen(began, drained(reason="PoolDeleted"), again, running("web-0", metadata=metadata))
     assert evicted(given) == ["web-0"]
-    assert "shop/again (it came back, as it tolerates the cordon)" in said(given)[0][2]
+    assert "shop/again (it came back because it tolerates the cordon)" in said(given)[0][2]
     alone = seen(draining(reason="PoolDeleted"), drained(reason="PoolDeleted"), again)
     assert evicted(alone) == ["again"], "it was there when the drain began"
     assert evicted(given, 120) == ["again", "web-0"]
@@ -409,7 +409,7 @@ def test_a_node_that_was_marked_as_idle_before_loses_that_mark_too() -> None:
 def test_a_node_that_a_person_has_cordoned_is_theirs(reason: RemovalReason) -> None:
     given = seen(removal(reason=reason), node(unschedulable=True), running())
     assert kinds(given) == ["Delete NodeRemovalRequest"]
-    assert said(given)[0][2] == "Stays: a person has cordoned it."
+    assert said(given)[0][2] == "The node stays: a person has cordoned it."
 
 
 @pytest.mark.parametrize("reason", DRAINING)

@@ -1,17 +1,17 @@
-"""Pods are moved away from a node that goes, before its machine is given back.
+"""The drain of a node: its pods are moved away before its machine is given back.
 
-    begins     the node is cordoned, with our mark: nothing comes to it any more
-    goes on    its pods are evicted, those of the lowest priority first, and have their grace; the
-               next priority waits until they are gone. Who comes all the same is evicted, too
-    stuck      whoever is in the way for a while is told to people, by name
-    detaches   the volumes of those that went have a moment to be detached: from a node that is gone
-               they are for minutes, and their pods wait
+    begins     the node is cordoned, with growth's mark
+    goes on    its pods are evicted with their grace period, those with the lowest priority first;
+               the next priority waits until they are gone. Pods that come later are evicted too
+    stuck      pods that block the drain for a while are named in an event
+    detaches   volumes get some time to detach: if the node were deleted first, Kubernetes would
+               take minutes to detach them, and the pods would wait
     ends       only pods that go with their node are left
-    given up   the node is as it was: a person has laid a hand on it; or it was to go for the sake
-               of cost or drift, and a pod may not be moved or doesn't go in time
+    given up   the node stays as it was, because a person intervened, or, if it goes for cost or
+               drift only, because a pod may not be moved or doesn't go in time
 
-A sick node's drain, and that of a deleted pool's, is never given up for its pods' sake. Nothing is
-remembered: when it began, and what was told, stands in the removal's own history.
+The drain of a sick node or of a deleted pool is never given up because of pods. It needs no memory:
+the removal's own history records when it began and what was reported.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Draining(Step, frozen=True, kw_only=True):
 
 
 def drain_objection(removal: NodeRemovalRequest, node: Node, world: World, now: Instant) -> str:
-    """Why the node stays after all, in a few words; empty if it is drained."""
+    """Why the node stays after all, as a short text; empty if it is drained."""
     if removal.status.remove_attempted_at is not None:
         return ""
     kept = kept_by_hand(node)
@@ -71,9 +71,10 @@ def _unwilling(
     for pod in pods:
         found = None if pod.is_terminating else reluctance(pod, world.cluster, now)
         if found is not None:
-            yield f"{found.pod} may not be moved: {found.why}"
+            yield f"pod {found.pod} may not be moved: {found.why}"
     if drain_telling.waited(removal, now) >= world.timing.drain_wait:
-        yield from (f"{name} doesn't go: {why}" for name, why in _stuck(pods, removal, world, now))
+        stuck = _stuck(pods, removal, world, now)
+        yield from (f"pod {name} doesn't go: {why}" for name, why in stuck)
 
 
 def drain_step(
@@ -116,21 +117,24 @@ def _going_on(
     )
     return Draining(
         actions=told,
-        why="pods are in the way",
+        why="pods are still on the node",
         wake_at=earliest(now.monotonic + end for end in ends if end > 0),
         pods=tuple(pod for pod in turn if _is_due(pod, now, left_alone[pod.metadata.uid])),
     )
 
 
 def _is_due(pod: Pod, now: Instant, left_alone: float) -> bool:
-    """Who should be gone long ago is asked once more: its end may never have been told."""
+    """An overdue pod is evicted again: the API server may have missed that it ended."""
     return is_overdue(pod, now) if pod.is_terminating else left_alone <= 0
 
 
 def _detaching(
     removal: NodeRemovalRequest, node: Node, world: World, now: Instant
 ) -> Draining | None:
-    """Nobody detaches from a silent node, and what stays there may belong to a DaemonSet."""
+    """Waits a while for volumes to detach, unless the node is silent.
+
+    The wait has an end, because the volumes that are left may belong to a DaemonSet.
+    """
     is_attached = node.name in world.cluster.attachments_by_node
     if not is_attached or not node.is_ready or removal.status.remove_attempted_at is not None:
         return None
@@ -138,18 +142,18 @@ def _detaching(
     left = DETACHED_WITHIN - drain_telling.empty_for(removal, now)
     if not told and left <= 0:
         return None
-    return Draining(actions=told, why="volumes are detached", wake_at=now.monotonic + left)
+    return Draining(actions=told, why="volumes are being detached", wake_at=now.monotonic + left)
 
 
 def _stuck(
     pods: Iterable[Pod], removal: NodeRemovalRequest, world: World, now: Instant
 ) -> Iterator[tuple[str, str]]:
-    """The pods that don't go, by name, and what is known of why."""
+    """The pods that don't go, by name, and why."""
     for pod in sorted(pods, key=lambda pod: pod.name):
         if is_overdue(pod, now):
-            yield pod.name, "it was to be gone long ago, and its kubelet doesn't say that it is"
+            yield pod.name, "its grace period is long over, but its kubelet doesn't confirm its end"
         elif seconds_left_alone(pod, removal, now) > 0:
-            yield pod.name, "it came back, as it tolerates the cordon"
+            yield pod.name, "it came back because it tolerates the cordon"
         elif not pod.is_terminating:
             said = world.evictions.get(pod.metadata.uid)
             refused = said.refused if said is not None else ""

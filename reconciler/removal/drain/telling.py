@@ -1,7 +1,7 @@
-"""What people read of a drain, and what is read there again after a restart.
+"""The events of a drain, and the history that growth reads again after a restart.
 
-The removal's own history tells when the drain began and what was said of the pods in its way, so
-that nobody has to remember it, and nothing is said all the time.
+The removal's own history records when the drain began and what was reported about pods that block
+it. So nothing has to be kept in memory, and nothing is reported over and over.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ STARTED: Final = "Drain started"
 EMPTIED: Final = "Pods gone"
 STUCK: Final = "Pods stuck"
 STUCK_AFTER: Final = 60.0
-"""Seconds until people are told what is in the way."""
+"""Seconds from the start of the drain to the first event about pods that block it."""
 TOLD_AGAIN_AFTER: Final = 600.0
-"""Seconds until they are told again, if it is something else by then."""
+"""Seconds until the next such event, if its text has changed."""
 LONGEST: Final = 1024
-"""As long as a removal's history takes it."""
+"""The most characters of a reason in a removal's history."""
 NAMED: Final = 5
-"""So many pods are named."""
+"""How many pods an event names."""
 
 
 def begun(removal: NodeRemovalRequest, node: Node, now: Instant) -> tuple[Action, ...]:
-    """That the drain begins; nothing, if it was told."""
+    """Reports that the drain begins, once."""
     if _last(removal, STARTED) is not None:
         return ()
-    note = f"Its pods are moved away, then its machine is given back: {removal.spec.reason}."
+    note = f"Its pods are evicted, then its machine is given back: {removal.spec.reason}."
     return (
         writing.patched(removal, now, event=STARTED, reason=None),
         writing.said_of(node, reason="DrainStarted", note=note),
@@ -45,10 +45,10 @@ def begun(removal: NodeRemovalRequest, node: Node, now: Instant) -> tuple[Action
 
 
 def emptied(removal: NodeRemovalRequest, now: Instant) -> tuple[Action, ...]:
-    """That all pods are gone, where something else is waited for; nothing, if it was told."""
+    """Records once that all pods are gone while volumes are still attached."""
     if _last(removal, EMPTIED) is not None:
         return ()
-    return (writing.patched(removal, now, event=EMPTIED, reason="Volumes are detached."),)
+    return (writing.patched(removal, now, event=EMPTIED, reason="Waiting for volumes to detach."),)
 
 
 def empty_for(removal: NodeRemovalRequest, now: Instant) -> float:
@@ -60,7 +60,7 @@ def empty_for(removal: NodeRemovalRequest, now: Instant) -> float:
 def stuck(
     removal: NodeRemovalRequest, node: Node, pods: Mapping[str, str], now: Instant
 ) -> tuple[Action, ...]:
-    """Which pods are in the way and why, unless that was told already."""
+    """Reports which pods block the drain and why, unless the last report says the same."""
     told = _last(removal, STUCK)
     note = _named(pods)
     if not pods or (told is not None and told.reason == note):
@@ -72,11 +72,9 @@ def stuck(
 
 
 def removal_given_up(removal: NodeRemovalRequest, node: Node, *, why: str) -> tuple[Action, ...]:
-    """That the node stays."""
-    severity = Severity.NORMAL
-    return tuple(
-        _said(removal, node, reason="DrainGivenUp", note=f"Stays: {why}.", severity=severity)
-    )
+    """Reports that the node stays."""
+    note, severity = f"The node stays: {why}.", Severity.NORMAL
+    return tuple(_said(removal, node, reason="DrainGivenUp", note=note, severity=severity))
 
 
 def waited(removal: NodeRemovalRequest, now: Instant) -> float:
@@ -87,7 +85,7 @@ def waited(removal: NodeRemovalRequest, now: Instant) -> float:
 
 
 def waits(removal: NodeRemovalRequest, now: Instant) -> Iterator[float]:
-    """Seconds until people may be told of what is in the way."""
+    """Seconds until the next event about blocking pods may be written."""
     told = _last(removal, STUCK)
     ends = [STUCK_AFTER - waited(removal, now)]
     ends += [] if told is None else [TOLD_AGAIN_AFTER - now.seconds_since(told.at)]
