@@ -1,13 +1,12 @@
-"""The one loop: a world is seen, the rooms decide in a fixed order, effects carry it out.
+"""The loop: it takes a World, the rooms decide in a fixed order, and effects carry it out.
 
-Between deciding and doing everything is judged once more, by the few rules that must never be
-broken. What breaks one is not carried out, nor is anything else from then on: the scene is told to
-stop, and a person has to look.
+Before anything is carried out, all decisions are checked against the invariants. If one would be
+broken, nothing is carried out, now or later: the scene is told to stop, and a person has to look.
 
-It wakes when something has changed or when a room asked to be asked again, and coalesces: of a
-burst of changes it makes one pass. What the rooms remember between passes is the ledger, which only
-this loop stores. Nothing is awaited between seeing the world and starting what was decided, so a
-pass is one moment.
+The loop wakes when something has changed, or at the time that a room asked for, and turns a burst
+of changes into one pass. What the rooms remember between passes is the ledger, which only this loop
+stores. Nothing is awaited between taking the World and starting the sequences, so a pass happens at
+a single moment.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class Room(Generic[Section]):
     store: Callable[[Ledger, Section], Ledger]
 
     def asked(self, world: World, now: Instant) -> tuple[Decision[Section], World]:
-        """What the room answers, and the world with what it remembers from now on."""
+        """The room's decision, and the world with the updated ledger."""
         decision = self.decide(world, now)
         return decision, world.remembering(self.store(world.ledger, decision.section))
 
@@ -76,8 +75,8 @@ ROOMS = (
     ),
     Room("pools", pools.decide, lambda ledger, section: replace(ledger, pools=section)),
 )
-"""In their order: what is on its way is known before anything more is planned, what demand needs
-before anything is given up, and pools tell at the end what all have found."""
+"""In the order in which they decide: machines on their way come before new plans, the needs of
+demand before replacement, and the status of pools last, as it reports what all others found."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,1 +1,1 @@
-"""The first rule of every pass: what may be done at all."""
+"""The first rule of every pass: whether growth may act at all."""

@@ -1,11 +1,11 @@
-"""Which pools a person has paused, until when, and what they are told about it.
+"""Which pools are paused, until when, and how their status explains it.
 
-A pool is paused by its annotation, all of them by one ConfigMap; both work without us, and end by
-themselves. A time that can't be read pauses too: somebody wanted growth to stop, and a typing
-mistake must not make it go on. Of two pauses the longer one counts.
+An annotation pauses one pool, and a ConfigMap pauses all of them. Both can be set with kubectl
+while growth is down, and both end by themselves. A time that can't be parsed pauses too: someone
+wanted growth to stop, and a typo must not make it go on. Of two pauses the longer one counts.
 
-A paused pool buys nothing and gives nothing back. What is on its way is finished: a machine that is
-paid for should serve.
+A paused pool buys nothing and gives nothing back. Machines on their way are finished: what is paid
+for should serve.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from reconciler.core.world import World
 
 LOOKS_AGAIN: Final = 60.0
-"""Seconds: the end is on the wall's clock, which somebody may move."""
+"""Seconds between two looks at most: the end is in wall time, which may be changed meanwhile."""
 
 
 class PauseCause(StrEnum):
-    """Who says so, as the condition's reason."""
+    """What pauses a pool, as the reason of its condition."""
 
     POOL = "PausedByAnnotation"
     ALL = "PausedByConfigMap"
@@ -52,11 +52,11 @@ class Pause(msgspec.Struct, frozen=True, kw_only=True):
     cause: PauseCause
     message: str
     until: datetime | None = None
-    """None: until somebody mends what is written."""
+    """None: until a person fixes what is written."""
 
 
 def pauses(world: World, now: Instant) -> Mapping[str, Pause]:
-    """The paused pools of this moment, by name."""
+    """The pools that are paused now, by name."""
     of_all = _of_all(world.pause_of_all)
     found = {
         name: [pause for pause in (_of_pool(pool), of_all) if pause and _lasts(pause, now)]
@@ -71,7 +71,7 @@ def buys_in_paused_pool(sequence: Sequence, held: Mapping[str, Pause]) -> bool:
 
 
 def next_pause_end(held: Mapping[str, Pause], now: Instant) -> float:
-    """When a pause may have ended, in monotonic seconds; infinity while none has an end."""
+    """When to check again for the end of a pause, in monotonic seconds; infinity if none ends."""
     ends = [-now.seconds_since(pause.until) for pause in held.values() if pause.until is not None]
     return now.monotonic + min(*ends, LOOKS_AGAIN) if ends else float("inf")
 
@@ -103,7 +103,7 @@ def _read(until: str, cause: PauseCause, *, reason: str, place: str) -> Pause:
     try:
         end = parse_time(until)
     except ValueError as mistake:
-        message = f'{place}: "{until[:64]}" {mistake}; until it is mended the pool stays paused'
+        message = f'{place}: "{until[:64]}" {mistake}; the pool stays paused until this is fixed'
         return Pause(cause=PauseCause.UNREADABLE, message=message)
     told = f"Until {write_time(end)}" + (f": {reason[:512]}" if reason else "")
     return Pause(cause=cause, message=told, until=end)

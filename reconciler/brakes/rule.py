@@ -1,14 +1,13 @@
-"""The first rule of every pass: what may be done at all, given how well we see.
+"""The first rule of every pass: what may be done at all, given how far the sources can be trusted.
 
-A cache that is old or half full looks exactly like one that is right. So nothing is done before
-every cache is whole and has stayed whole for a stable interval; and nothing is removed while a
-source is blind or its last list looks like something else than the truth. The clock of that
-interval starts anew whenever the sight is lost.
+A cache that is old or half full looks exactly like a correct one. So nothing is done before every
+cache is complete and has stayed complete for a stable interval, and nothing is removed while a
+source is blind or its last list is suspicious. The interval starts again whenever trust is lost.
 
-Of each cloud it is known whether its last listing is believed; a rule that concludes anything from
-machines asks for that.
+For each cloud the rule records whether its last listing is believed. Any rule that draws a
+conclusion from machines has to check that.
 
-Pools that somebody has paused are known here too, so that every later rule can ask; whatever a rule
+Paused pools are recorded here too, so that every later rule can check them. Whatever a rule
 decides, the loop starts nothing that would buy for them.
 """
 
@@ -32,27 +31,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BrakesLedger:
-    """What the brakes say, for the rooms after them."""
+    """The brakes' verdict, for the rooms after them."""
 
     whole_since: float | None = None
-    """Since when every cache is whole, at its first time."""
+    """Since when every cache has been complete."""
     clear_since: float | None = None
-    """Since when nothing has been wrong with any source."""
+    """Since when there has been no doubt about any source."""
     may_act: bool = False
     """Whether anything may be decided."""
     may_remove: bool = False
     """Whether machines may be given back."""
-    reason: str = "nothing has been seen yet"
-    """Why not, for people; empty when everything may be done."""
+    reason: str = "no cache has been read yet"
+    """Why not, for people; empty if everything may be done."""
     pauses: Mapping[str, Pause] = field(default_factory=dict)
     """Pools that a person has paused."""
     clouds: Mapping[ClassKey, Trust] = field(default_factory=dict)
     """How far each cloud is believed."""
     breach: Breach | None = None
-    """What was decided and must not be done: from then on nothing is, until a person looks."""
+    """The breach that stopped all writing, until a person restarts growth."""
 
     def stopped(self, breach: Breach) -> BrakesLedger:
-        """The end of all deciding."""
+        """The brakes after a breach: nothing may be done any more."""
         return replace(
             self,
             breach=breach,
@@ -62,7 +61,7 @@ class BrakesLedger:
         )
 
     def believes(self, cloud: ClassKey) -> bool:
-        """Whether what was listed last there is the truth."""
+        """Whether the cloud's last listing is believed."""
         trust = self.clouds.get(cloud)
         return trust is not None and not trust.doubt
 
@@ -109,7 +108,7 @@ def _doubts(world: World) -> Iterator[str]:
         if health.suspicion is not None:
             yield f"{name}: {health.suspicion.value}"
         if health.unreadable:
-            yield f"{name}: {health.unreadable} of them can't be read"
+            yield f"{name}: {health.unreadable} objects can't be read"
 
 
 def _reason(missing: list[str], doubts: list[str], *, waits: bool) -> str:
@@ -117,4 +116,4 @@ def _reason(missing: list[str], doubts: list[str], *, waits: bool) -> str:
         return f"waiting for the first list of {', '.join(missing)}"
     if doubts:
         return "; ".join(doubts)
-    return "everything is seen, and has to stay so for a while" if waits else ""
+    return "all caches are complete, and have to stay so for the stable interval" if waits else ""

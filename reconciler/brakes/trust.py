@@ -1,10 +1,10 @@
-"""Which clouds are believed: a listing that lacks what must be there proves nothing yet.
+"""Which clouds are believed: a listing that lacks machines which must exist proves nothing yet.
 
-Machines are given up, and nodes freed, on the word of a listing. A token of another project, a
-broken page or a provider's bad minute shows an empty one that calls itself complete. So a listing
-that shows none, or less than half, of the machines that our nodes and requests imply is not
-believed until a second one, a stable interval later, agrees. A cloud of which nothing complete
-comes at all isn't believed either; what was seen of it last is old.
+growth gives up machines and deletes Nodes because of listings. A token of another project, a broken
+page or a short outage of the provider can produce an empty listing that claims to be complete. So a
+listing with less than half of the machines that nodes and requests imply isn't believed until
+another one, a stable interval later, agrees. A cloud that returns no complete listing isn't
+believed either, because the last one is old.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 
 class Trust(msgspec.Struct, frozen=True, kw_only=True):
-    """What is thought of one cloud."""
+    """How far one cloud is believed."""
 
     judged: float | None = None
-    """The moment of the listing that this is about."""
+    """The time of the listing that was judged."""
     suspected_at: float | None = None
-    """The moment of the first of the listings in a row that lack too much."""
+    """The time of the first listing in a row that lacks too many machines."""
     doubt: str = ""
     """Why the cloud isn't believed now; empty if it is."""
 
 
 def trusts(world: World, before: Mapping[ClassKey, Trust]) -> Mapping[ClassKey, Trust]:
-    """What is thought of each cloud after this look; nothing while we don't see our own side."""
+    """How far each cloud is believed now; empty while growth's own caches are incomplete."""
     if not all(health.is_complete for health in world.sources.values()):
         return {}
     return {
@@ -49,14 +49,15 @@ def trusts(world: World, before: Mapping[ClassKey, Trust]) -> Mapping[ClassKey, 
 def _trust(key: ClassKey, sight: Sight, world: World, before: Trust) -> Trust:
     listing = sight.listing
     if listing is None:
-        return Trust(doubt=f"nothing complete was listed yet: {sight.problem}")
+        return Trust(doubt=f"there is no complete listing yet: {sight.problem}")
     if before.judged == listing.at.monotonic:
         judged = before
     else:
         judged = _judged(listing, _implied(key, world), world, before)
     if sight.blind_since is None:
         return judged
-    return msgspec.structs.replace(judged, judged=None, doubt=f"not seen: {sight.problem}")
+    doubt = f"its machines can't be listed: {sight.problem}"
+    return msgspec.structs.replace(judged, judged=None, doubt=doubt)
 
 
 def _judged(listing: Listing, implied: frozenset[str], world: World, before: Trust) -> Trust:
@@ -66,12 +67,12 @@ def _judged(listing: Listing, implied: frozenset[str], world: World, before: Tru
     since = at if before.suspected_at is None else before.suspected_at
     if at >= since + world.timing.stable_interval:
         return Trust(judged=at, suspected_at=since)
-    doubt = f"a listing shows {found} of the {len(implied)} machines that must be there"
+    doubt = f"a listing shows only {found} of the {len(implied)} machines that must exist"
     return Trust(judged=at, suspected_at=since, doubt=doubt)
 
 
 def _implied(key: ClassKey, world: World) -> frozenset[str]:
-    """The machines that must be there by all we know, less those that we had deleted."""
+    """The machines that must exist by nodes and requests, without those being deleted."""
     given_back = {
         name
         for name, removal in world.removals.items()

@@ -1,8 +1,8 @@
-"""Everything that growth ever does to the world, as data.
+"""Everything that growth can do to the world, as data.
 
-Rules return these; only `effects` carries them out. Each says on which version of which object it
-was decided, so that a world that has moved on refuses it. A sequence is about one subject and ends
-at its first failure: what comes next is decided anew, from what is really there.
+Rules return these actions; only `effects` carries them out. Each names the version of the object it
+was decided on, so that the API server refuses it if the object has changed. A sequence is about one
+subject and ends at its first failure: the next pass decides again from the actual state.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Subject(NamedTuple):
 
 
 class Version(msgspec.Struct, frozen=True, kw_only=True):
-    """The very object that was decided on: this name, this incarnation, this state of it."""
+    """The exact state of an object that was decided on: its name, uid and resource version."""
 
     name: str
     uid: str
@@ -56,7 +56,7 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Versioned(Protocol):
-    """Whatever the API server keeps."""
+    """Any object of the API server."""
 
     @property
     def metadata(self) -> Metadata | ObjectMeta:
@@ -64,7 +64,7 @@ class Versioned(Protocol):
 
 
 def version_of(found: Versioned) -> Version:
-    """The very state of an object that is decided on."""
+    """The version of an object that is decided on."""
     metadata = found.metadata
     return Version(name=metadata.name, uid=metadata.uid, resource_version=metadata.resource_version)
 
@@ -88,14 +88,14 @@ class OpenRemoval(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeleteMachine(msgspec.Struct, frozen=True, kw_only=True):
-    """Ask the provider for a machine's end, unless pods are on its node after all."""
+    """Ask the provider to delete a machine, unless its node has pods after all."""
 
     node_class: ClassKey
     machine: Machine
 
 
 class SetNode(msgspec.Struct, frozen=True, kw_only=True):
-    """Change what growth may change of a node. What is None stays as it is."""
+    """Change a node. What is None stays as it is."""
 
     node: Version
     labels: Mapping[str, str | None] = {}
@@ -105,7 +105,7 @@ class SetNode(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Evict(msgspec.Struct, frozen=True, kw_only=True):
-    """Ask the API server to end this very pod here, if its budgets let it; its grace is its own."""
+    """Ask the API server to evict this exact pod, if its budgets allow it, with its own grace."""
 
     namespace: str
     name: str
@@ -121,7 +121,7 @@ class Evicted(msgspec.Struct, frozen=True, kw_only=True):
     refused: str = ""
     """Why the pod stays, in the server's words; empty if it goes."""
     seconds: float = 0.0
-    """How long the server wants to be left alone with it."""
+    """How long to wait before the next try, if the server said so."""
     times: int = 0
     """How often it has refused in a row."""
 
@@ -135,7 +135,7 @@ class PatchStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SetFinalizers(msgspec.Struct, frozen=True, kw_only=True):
-    """Hold one of our objects, or let it go."""
+    """Set the finalizers of one of growth's objects."""
 
     kind: str
     version: Version
@@ -150,7 +150,7 @@ class Delete(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EmitEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """Say something about an object, for people. It may be dropped, and nothing waits for it."""
+    """Write an event about an object. It may be dropped, and nothing waits for it."""
 
     event: Event
 
@@ -220,7 +220,7 @@ class Sequence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def machine(name: str) -> Subject:
-    """The subject of everything that bears a request's name."""
+    """The subject of a request, its machine, its node and its removal."""
     return Subject(SubjectKind.MACHINE, name)
 
 
@@ -240,8 +240,8 @@ def lane_subject(lane: str) -> Subject:
 
 
 def pod_subject(pod: Pod) -> Subject:
-    """The subject of what is done with one pod, so that what holds it up holds up no other.
+    """The subject of one pod, so that a delay with it delays no other pod.
 
-    Pods of two namespaces may bear one name; the pod's name here is namespace/name.
+    The name is namespace/name.
     """
     return Subject(SubjectKind.POD, pod.name)

@@ -1,4 +1,4 @@
-"""The most that growth has and buys in all pools together, whatever they allow each by itself."""
+"""Limits of all pools together, whatever each pool allows by itself."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 
 class Caps(msgspec.Struct, frozen=True, kw_only=True):
-    """A brake for the case that a pool, or who wrote it, is wrong; None means none."""
+    """A safeguard against mistakes in pools; None means no limit."""
 
     nodes: int | None = None
     nodes_per_hour: int | None = None

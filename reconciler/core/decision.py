@@ -24,7 +24,7 @@ class Decision(msgspec.Struct, Generic[Section], frozen=True, kw_only=True):
     section: Section
     """The room's part of the ledger from now on."""
     sequences: tuple[Sequence, ...] = ()
-    """What matters most comes first: of several about one subject only the first begins."""
+    """The most important first: of several about one subject only the first begins."""
     wake_at: float = NEVER
     """The monotonic second at which the room wants to be asked again at the latest."""
 

@@ -1,4 +1,4 @@
-"""One step with one thing, as rules return it that decide on one after the other."""
+"""The next step for one object, as returned by rules that decide object by object."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from reconciler.core.decision import NEVER
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be done, and when to look again."""
+    """What to do, and when to look again."""
 
     actions: tuple[Action, ...] = ()
     why: str = ""
@@ -17,4 +17,4 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
 
 WAIT = Step()
-"""Only a change makes a difference."""
+"""Nothing to do until something changes."""

@@ -1,8 +1,8 @@
 """One immutable view of everything that a decision may depend on.
 
-It is made anew for each pass from indexes that are kept up to date as events come in, so making it
-costs a few shallow copies; what has to be worked out for a pod or a node was worked out when the
-object entered the cache. Rules walk nodes and pending pods, never all pods.
+It is created for each pass from indexes that follow events, so it costs a few shallow copies.
+Values derived from a pod or a node are computed when the object enters the cache. Rules iterate
+over nodes and pending pods, never over all pods.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     """Pods that all ReplicaSets want together."""
     pools: Mapping[str, NodePool]
     pause_of_all: PauseOfAll | None = None
-    """What pauses every pool, if somebody has written it."""
+    """The ConfigMap that pauses every pool, if it exists."""
     node_classes: Mapping[ClassKey, NodeClass]
     requests: Mapping[str, NodeRequest]
     removals: Mapping[str, NodeRemovalRequest]
@@ -86,9 +86,9 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     """Objects of ours that are there and can't be decoded, by kind."""
     timing: Timing
     caps: Caps = Caps()
-    """The most that may be had of all pools together."""
+    """The limits of all pools together."""
     seed: int
-    """The only chance in a pass, drawn by the shell: names of new requests come from it."""
+    """The only randomness in a pass, drawn by the shell; the names of new requests depend on it."""
     ledger: Ledger
 
     def is_free(self, subject: Subject) -> bool:
@@ -96,7 +96,7 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
         return subject not in self.busy
 
     def is_blocked(self, key: ClassKey) -> bool:
-        """Whether no machine can be made for a node class, until somebody changes something."""
+        """Whether no machine can be created for a node class until a person changes something."""
         node_class, checked = self.node_classes.get(key), self.checks.get(key)
         is_going = node_class is not None and node_class.metadata.deletion_timestamp is not None
         return is_going or (checked is not None and checked.failure is not None)

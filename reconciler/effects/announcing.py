@@ -1,8 +1,8 @@
-"""Tells a listener about each point before it is passed: where tests end the process, or stop it.
+"""Announces each point to a listener before it is passed, so that tests can stop the process there.
 
-Whoever wants to end a process exactly between two effects has to hold it there. So each point is
-written to a socket, and the process goes on when an answer comes. There is no listener in
-production, and no setting for one: the variable is for tests of this repository.
+To end a process exactly between two effects, a test has to hold it there. So each point is written
+to a socket, and the process goes on when an answer arrives. In production there is no listener and
+no setting for one: the variable is for the tests of this repository.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ VARIABLE: Final = "GROWTH_TEST_ANNOUNCE_TO"
 
 @contextmanager
 def announcing() -> Iterator[Callable[[Point], None]]:
-    """What effects announce their points with; nobody hears it unless a test listens."""
+    """The function that announces points; it does nothing unless a test listens."""
     path = os.environ.get(VARIABLE)
     if not path:
         yield lambda _: None

@@ -1,4 +1,4 @@
-"""What was answered and no object shows yet; the simulated effects remember by the same rules."""
+"""Answers that no object shows yet; the simulated effects remember them by the same rules."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Heard:
     answers: dict[str, Answered] = field(default_factory=dict)
     """What providers said, by the name of the request, until its status shows it."""
     deletions: dict[str, GivenBack] = field(default_factory=dict)
-    """What came of deletes, by the name of the machine, until the removal's status shows it."""
+    """Answers to deletes, by the name of the machine, until the removal's status shows them."""
     evictions: dict[str, Evicted] = field(default_factory=dict)
     """What the API server said to evictions, by the pod's uid, until the pod is gone."""
     plans: dict[str, Solved] = field(default_factory=dict)
@@ -40,9 +40,9 @@ class Heard:
         )
 
     def forget(self, done: PatchStatus | SetFinalizers | Delete) -> None:
-        """An object shows the answer now, or goes and takes it with it.
+        """Forgets the answer that an object now shows, or that goes with the object.
 
-        A removal that ends is deleted without another status; a request is let go without one.
+        A removal ends by a delete without a new status; a request by the loss of its finalizer.
         """
         name = done.version.name
         if done.kind == REMOVALS and not isinstance(done, SetFinalizers):

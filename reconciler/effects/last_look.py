@@ -1,9 +1,9 @@
-"""The look at pods right before a machine is deleted under them, or bought for them once more.
+"""The last look at pods before a machine is deleted, or bought for the same pods again.
 
-It asks the API server itself: a cache may lag behind a pod that was bound a moment ago, and a
-machine that is deleted under it is a mistake that nothing mends, as one that is bought twice is one
-that costs. On a node whose kubelet is silent
-nobody confirms the end of a pod: one that was to be gone long ago is in nobody's way there.
+It asks the API server itself: a cache may lag behind a pod that was bound a moment ago. Deleting
+the machine under a running pod can't be undone, and a machine that is bought twice costs money.
+On a node with a silent kubelet no one confirms that a pod has ended, so pods whose grace period is
+long over don't count there.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 PODS = "/api/v1/pods"
 NODES = "/api/v1/nodes"
 NAMED_PODS = 5
-"""So many are named where they are in the way."""
+"""How many pods are named that keep a node."""
 
 
 class _Pods(msgspec.Struct):
@@ -44,7 +44,7 @@ _decode_nodes = msgspec.json.Decoder(_Nodes).decode
 
 
 async def pods_in_the_way(connection: Connection, node: str, now: Instant) -> tuple[Pod, ...]:
-    """The pods that keep this node; only the first of many, by their names."""
+    """The pods that keep this node; if there are many, the first by name."""
     query = {"fieldSelector": f"spec.nodeName={node}"}
     answer = await connection.request("GET", PODS, query=query)
     kept = keepers(_decode(answer.body).items)
@@ -54,17 +54,17 @@ async def pods_in_the_way(connection: Connection, node: str, now: Instant) -> tu
 
 
 async def check_waiting(connection: Connection, pod: PodReference) -> None:
-    """The pod is there and has no node; else it isn't bought for until the cache has caught up."""
+    """Raises RetryLater unless the pod still waits for a node: then the cache has to catch up."""
     path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}"
     with suppress(NotFound):
         found = decode_pod((await connection.request("GET", path)).body)
         if found.metadata.uid == pod.uid and not found.spec.node_name:
             return
-    raise RetryLater(f"{pod.namespace}/{pod.name} waits no longer, but the cache says so")
+    raise RetryLater(f"the cache shows {pod.namespace}/{pod.name} as pending, but it isn't")
 
 
 async def _is_silent(connection: Connection, node: str) -> bool:
-    """Whether its kubelet doesn't report; of a node that isn't there nothing is known."""
+    """Whether its kubelet doesn't report; False if the Node doesn't exist."""
     answer = await connection.request(
         "GET", NODES, query={"fieldSelector": f"metadata.name={node}"}
     )

@@ -1,8 +1,8 @@
-"""What happens when something was decided that must not be: nothing more is written.
+"""After a decision that would break an invariant, nothing more is written.
 
-The process goes on: it keeps its Lease, so that no other one acts on the same mistake, renews the
-certificates that webhooks and extender serve with, answers for its health and its metrics, and says
-what it saw in its log, in an event, and on the Lease. Only a person ends it, by restarting it.
+The process goes on: it keeps its Lease, so that no other replica makes the same mistake, renews the
+certificates of webhooks and extender, answers health checks, and serves metrics. It reports the
+breach in its log, in an event, and on the Lease. Only a restart by a person ends this state.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 _log = structlog.get_logger(__name__)
 LONGEST: Final = 512
-"""Letters of a breach on the Lease."""
+"""The most characters of a breach on the Lease."""
 
 
 class Stopped(GiveUp):
-    """Nothing is written any more."""
+    """An invariant was about to be broken: nothing is written any more."""
 
 
 class Stopping:
@@ -55,7 +55,7 @@ class Stopping:
         )
 
     def stop(self, breach: Breach) -> None:
-        """From now on nothing is written. The first breach counts: the rest follows from it."""
+        """Stops all writing. Only the first breach is kept, as the others may follow from it."""
         if self.breach is not None:
             return
         self.breach = breach
@@ -66,12 +66,12 @@ class Stopping:
             self._say(_event(breach))
 
     def check(self) -> None:
-        """Asked for right before each call that writes."""
+        """Called right before each call that writes."""
         if self.breach is not None:
             raise Stopped(f"writing has stopped: {self.breach.invariant}")
 
     def annotations(self) -> Mapping[str, str | None]:
-        """What the Lease says of it with each renewal, for who can't ask us: commands, people."""
+        """Annotations for each renewal of the Lease, where commands and people can read them."""
         if self.breach is None:
             return {WRITING_STOPPED_ANNOTATION: None}
         text = f"{self.breach.invariant}: {self.breach.text}"
@@ -83,7 +83,7 @@ def _event(breach: Breach) -> Event:
         regarding=ObjectReference(api_version=GROUP_VERSION, kind="NodePool", name=breach.pool),
         reason="WritingStopped",
         action="Judge",
-        note=f"growth was about to break the rule {breach.invariant}, and writes nothing any more "
+        note=f"growth was about to break the invariant {breach.invariant}, and writes nothing "
         f"until its reconciler is restarted: {breach.text}",
         severity=Severity.WARNING,
     )

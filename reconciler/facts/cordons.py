@@ -1,6 +1,6 @@
-"""The cordon of a node that goes with its pods: it bears our mark, so it is no person's.
+"""growth's own cordon of a node that is drained.
 
-The mark tells for which reason the node goes.
+An annotation with the reason of the removal distinguishes it from a cordon that a person has set.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ REASONS: Final = frozenset(reason.value for reason in RemovalReason)
 
 
 def bears_our_cordon(node: Node) -> bool:
-    """Whether it was cordoned for a removal, whether it still is or not."""
+    """Whether growth cordoned it for a removal, even if someone has uncordoned it since."""
     return node.metadata.annotations.get(CORDONED_ANNOTATION) in REASONS
 
 
 def cordoned(node: Node, reason: RemovalReason) -> SetNode:
-    """No pod comes to the node any more."""
+    """Cordons the node and records the reason."""
     return SetNode(
         node=version_of(node),
         annotations={CORDONED_ANNOTATION: reason.value},
@@ -35,7 +35,7 @@ def cordoned(node: Node, reason: RemovalReason) -> SetNode:
 
 
 def uncordoned(node: Node) -> SetNode:
-    """The node is as it was before it was to go, without any mark of ours."""
+    """Removes the cordon and all marks of growth."""
     free = unmarked(node)
     return msgspec.structs.replace(
         free, annotations={**free.annotations, CORDONED_ANNOTATION: None}, unschedulable=False

@@ -1,4 +1,4 @@
-"""What people are told of an object: one event, whichever room has something to say."""
+"""Events about objects, in one form for all rooms."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
 """The machines that each pool has or will have.
 
-A machine counts from the moment it is decided on until it is gone. Its node joins long after its
-request, which is mostly deleted long before the node: both tell of one machine, by its name. Where
-the node went first, the request still counts as long as the cloud may have the machine. And where
-neither is left, because somebody has deleted a Node, the cloud's listing tells that a machine of
-the pool is paid for.
+A machine counts from the moment it is decided on until it is gone. Its request exists long before
+its node, and is usually deleted long before it; both have the same name and count as one machine.
+If the node goes first, the request counts as long as the cloud may have the machine. If neither
+exists, because someone deleted the Node, the cloud's listing shows a machine that is paid for.
 """
 
 from __future__ import annotations
@@ -96,7 +95,7 @@ def listed_alone(world: World, asked_for: Container[str]) -> Mapping[str, Machin
     return {
         name: each
         for listing in listings
-        # Nearly all of them have a Node, which is seen at a glance.
+        # Nearly all machines have a Node, so this cheap check comes first.
         if listing is not None and not listing.machines.keys() <= world.cluster.nodes.keys()
         for name, each in listing.machines.items()
         if each.state is not MachineState.DELETING
@@ -160,7 +159,7 @@ def _written_price(node: Node) -> int:
     try:
         return int(Decimal(node.metadata.annotations.get(PRICE_ANNOTATION, "0")) * 1_000_000)
     except (InvalidOperation, ValueError, OverflowError):
-        # Somebody else's writing; the request's price has counted as long as there was one.
+        # Someone changed the annotation; while the request existed, its price was used instead.
         return 0
 
 

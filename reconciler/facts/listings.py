@@ -1,8 +1,8 @@
-"""What can be said of a machine by what its cloud lists, and what can't.
+"""What a cloud's listings prove about a machine.
 
-Gone is what two complete listings don't show, or one that was asked for after the delete. A machine
-that growth didn't have deleted is gone only if its node doesn't say the opposite: a kubelet that
-reports lives somewhere, whatever a listing shows.
+A machine is gone if two complete listings don't show it, or one that was begun after its delete. If
+growth didn't delete it, its node must not contradict that: a kubelet that reports runs somewhere,
+whatever a listing shows.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class SightedCloud(msgspec.Struct, frozen=True, kw_only=True):
     key: ClassKey
     listing: Listing
     machines: Mapping[str, Machine]
-    """By id, which is what a machine is known by; names can be given again."""
+    """By id, as names can be used again."""
     before: Mapping[str, Machine] | None
     """Those of the listing before."""
     began: datetime | None = None
@@ -56,7 +56,7 @@ class SightedCloud(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def clouds(world: World) -> Mapping[ClassKey, SightedCloud]:
-    """The clouds that may be concluded from now: none while anything is in doubt."""
+    """The clouds whose listings may be used now: none while any source is in doubt."""
     return {cloud.key: cloud for cloud in _believed(world)}
 
 
@@ -83,7 +83,7 @@ def cloud_of(
     if pool is not None:
         return seen.get(node_class_of(pool, world))
     showing = (cloud for cloud in seen.values() if removal.spec.node_id in cloud.machines)
-    # Without its pool nobody knows whose it was: only what no cloud shows is nowhere.
+    # Without the pool its cloud is unknown: it is gone only if no cloud at all shows it.
     nowhere = next(iter(seen.values()), None) if len(seen) == len(world.clouds) else None
     return next(showing, nowhere)
 

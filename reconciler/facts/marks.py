@@ -1,9 +1,9 @@
-"""The marks of a node that is about to go, and who may still have it.
+"""The marks of a node that is about to go, and whether it can still be used.
 
-The taint keeps pods away and tells when it was set; the annotation tells when the node goes. A
-second taint is set when its removal is opened, as who tolerates the first one could come between
-the last look at the node's pods and the end of its machine. All three are ours alone. A cordon is a
-person's, unless it bears our mark: such a node is nobody's business here.
+The first taint keeps pods away and records when it was set; the annotation records when the node
+goes. When the removal is opened, a second taint is set: a pod that tolerates the first one could
+otherwise arrive between the last look at the node's pods and the end of its machine. Only growth
+sets these three. A cordon without growth's annotation is a person's, and such a node is left alone.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ MARKS: Final = frozenset({SCALE_DOWN_TAINT, LEAVING_TAINT})
 
 
 def marked(node: Node, now: Instant, *, seconds: float) -> SetNode:
-    """The node goes in so many seconds, unless a pod comes."""
+    """Marks the node to go in this many seconds, unless a pod needs it."""
     taint = Taint(SCALE_DOWN_TAINT, NO_SCHEDULE, str(int(now.wall.timestamp())))
     at = write_time(now.wall + timedelta(seconds=seconds))
     return SetNode(
@@ -64,13 +64,13 @@ def marked(node: Node, now: Instant, *, seconds: float) -> SetNode:
 
 
 def barred(node: Node) -> SetNode:
-    """Nobody comes any more, whatever they tolerate of us: the node's machine is given back."""
+    """Keeps away even pods that tolerate the first taint: the node's machine is given back."""
     others = (taint for taint in node.spec.taints if taint.key != LEAVING_TAINT)
     return SetNode(node=version_of(node), taints=(*others, Taint(LEAVING_TAINT, NO_SCHEDULE)))
 
 
 def unmarked(node: Node) -> SetNode:
-    """The node stays; what others have set on it stays too."""
+    """Removes growth's marks; taints and annotations of others stay."""
     present = SCALE_DOWN_AT_ANNOTATION in node.metadata.annotations
     annotations = {SCALE_DOWN_AT_ANNOTATION: None} if present else {}
     return SetNode(node=version_of(node), annotations=annotations, taints=_other_taints(node))
@@ -85,7 +85,7 @@ def tainted(cluster: Cluster) -> Mapping[str, Node]:
 
 
 def reusable(world: World) -> Mapping[str, Node]:
-    """Nodes that are about to go and may be had still, as they will be without the mark."""
+    """Marked nodes that can still be used, as they will be without the mark."""
     return dict(_reusable(world))
 
 
@@ -97,7 +97,7 @@ def _reusable(world: World) -> Iterator[tuple[str, Node]]:
 
 
 def is_to_be_had(name: str, world: World) -> bool:
-    """Whether the provider wasn't asked for the machine's end, nor is being asked right now."""
+    """Whether the node can still be used: no delete of its machine was sent or is under way."""
     removal = world.removals.get(name)
     if removal is None:
         return True

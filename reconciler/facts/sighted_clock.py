@@ -1,7 +1,7 @@
-"""The clock of removal: it stands still while we don't see everything.
+"""The clock of removal: it stops while growth doesn't see everything.
 
-An outage is not idle time. What happened in an hour of blindness nobody knows, so a wait that was
-under way goes on afterwards where it stood.
+An outage is not idle time. What happened while growth was blind is unknown, so a wait continues
+afterwards where it stopped.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The annotation that ties a swap's machines to the nodes that they replace.
+"""The annotation that links a swap's new machines to the nodes that they replace.
 
-It stands on the request and, from the join on, on the node; the same words on all machines of one
-swap, so that nothing else has to be remembered of it.
+It is on the request and, once joined, on the node. All machines of one swap have the same text, so
+nothing else has to be remembered.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def swap_text(nodes: Iterable[str], *, of: int, reason: DisruptionReason) -> str
 
 
 def read_swap(text: str) -> Words | None:
-    """What is written; None for what nobody of us wrote."""
+    """The content of the annotation; None if growth didn't write it."""
     try:
         return msgspec.json.decode(text, type=Words)
     except UNDECODABLE:
@@ -63,7 +63,7 @@ def _on_nodes(cluster: Cluster) -> Mapping[str, str]:
 
 
 def place_taken(node: Node, world: World) -> str:
-    """A node that goes when this one serves; empty for one that is in nobody's place."""
+    """A node that this one replaces and that still exists; empty if there is none."""
     text = annotation(node)
     if text is None or text in world.ledger.replacement.given_up:
         return ""

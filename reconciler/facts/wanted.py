@@ -1,4 +1,4 @@
-"""Who wants a node whose removal is open, in the words of `growth.keeping`."""
+"""Why a node with an open removal is still needed, in the words of `growth.keeping`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rules there are, and what is known of one that was about to be broken."""
+"""The invariants, and the record of a decision that would have broken one."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ import msgspec
 
 
 class Invariant(StrEnum):
-    """What has to hold, by the word that metric, event and command use for it."""
+    """Rules that always hold; metric, event and command line use these names."""
 
     MAXIMUM_KEPT = "MaximumKept"
-    """No pool has more machines than it may, of any type, in all, in an hour, or for its money."""
+    """No pool exceeds its limits: machines of a type, machines in all, per hour, or cost."""
     TOTAL_KEPT = "TotalKept"
-    """All pools together have no more than the caps of the process allow."""
+    """All pools together don't exceed the caps in the reconciler's settings."""
     INTENT_FIRST = "IntentFirst"
-    """A machine is asked for by a request that is written down, and by no other."""
+    """A machine is bought only for its own request, which already exists."""
     DELETED_AS_NAMED = "DeletedAsNamed"
-    """What is deleted is what its removal names, and what the last believed listing shows."""
+    """Only the machine that the removal names and the last believed listing shows is deleted."""
     NEVER_BLIND = "NeverBlind"
     """Nothing is given back while the brakes forbid it."""
     PODS_KEEP_NODES = "PodsKeepNodes"
-    """A node with pods goes after a drain, and only pods of such a node are evicted."""
+    """A node with pods goes only after a drain, and only pods on draining nodes are evicted."""
     CORDON_KEPT = "CordonKept"
-    """Nobody but who has cordoned a node takes that off, or the node away because it is idle."""
+    """A node that a person has cordoned is neither uncordoned nor removed as idle."""
     ONE_SEQUENCE = "OneSequence"
-    """A subject that is being worked on is left alone, and a sequence touches nothing else."""
+    """At most one sequence works on a subject, and it touches nothing else."""
 
 
 class Breach(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that was decided and must not be done."""
+    """One decision that would break an invariant."""
 
     invariant: Invariant
     text: str
-    """What exactly, for people: names and figures."""
+    """What exactly would be wrong, with names and figures."""
     pool: str = ""
-    """The pool that it is about, if there is one."""
+    """The pool concerned, if there is one."""

@@ -1,7 +1,7 @@
-"""May these machines be bought? Maxima and caps, counted anew with everything that is about to be.
+"""Checks of purchases: maxima and caps, counted again with everything that is about to be bought.
 
-Of a pool's limits those that count machines and money are looked at. CPU and memory are not: a node
-may turn out other than it was promised, and that would be nobody's mistake.
+Only limits on machines and money are checked. CPU and memory are not: a node may have other amounts
+than the catalogue promised, and that would not be a wrong decision.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def created(sequences: Iterable[Sequence]) -> Mapping[str, NodeRequest]:
 def overbought(
     new: Mapping[str, NodeRequest], memory: InvariantsLedger, world: World
 ) -> Iterator[Breach]:
-    """What would be too many. A create that is tried once more was judged when it began."""
+    """Purchases that exceed a limit. A retried create was judged when it was first decided."""
     begun = {name: standing_of(each) for name, each in new.items() if name not in memory.unseen}
     if not begun:
         return
@@ -79,7 +79,7 @@ def _of_pool(
     hour: int,
 ) -> Iterator[Breach]:
     if pool is None:
-        yield _too_many(f"pool {name} doesn't exist, and was bought for", name)
+        yield _too_many(f"a machine would be bought for pool {name}, which doesn't exist", name)
         return
     own = [each for each in machines.values() if each.pool == name]
     types = Counter(each.server_type for each in own)
@@ -102,9 +102,9 @@ def _of_pool(
 
 
 def _dearest(machines: Iterable[CountedMachine], fresh: Iterable[CountedMachine]) -> int:
-    """What an hour costs in one of the currencies that are bought in, the most of them.
+    """The highest cost per hour among the currencies of the new machines.
 
-    A limit holds in each currency by itself, so what was bought in another one breaks none.
+    A cost limit applies to each currency separately, so machines in other currencies don't count.
     """
     paid = paid_by_currency(machines)
     return max((paid.get(each.currency, 0) for each in fresh), default=0)
@@ -136,7 +136,7 @@ def _in_total(
 def remembered_purchases(
     before: InvariantsLedger, new: Mapping[str, NodeRequest], world: World, now: Instant
 ) -> InvariantsLedger:
-    """The memory after these were let through: what nobody shows yet, and what an hour counts."""
+    """The memory after these purchases: requests that no cache shows yet, and the last hour's."""
     unseen = {name: each for name, each in before.unseen.items() if _is_unseen(name, world)}
     recent = {n: each for n, each in before.begun.items() if each.at + HOUR > now.monotonic}
     begun = {n: Bought(pool=each.spec.pool, at=now.monotonic) for n, each in new.items()}
@@ -144,6 +144,6 @@ def remembered_purchases(
 
 
 def _is_unseen(name: str, world: World) -> bool:
-    """Whether a create is on its way, or will be tried again."""
+    """Whether a create is under way or will be retried."""
     is_wanted = name in unconfirmed(world)
     return name not in world.requests and (is_wanted or not world.is_free(machine(name)))

@@ -1,4 +1,4 @@
-"""The judgement of one pass: everything that was decided together, before any of it is begun."""
+"""Judges all decisions of one pass together, before any of them is carried out."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether everything may be done, and what to remember of it."""
+    """The first breach, if there is one, and what to remember."""
 
     memory: InvariantsLedger
     breach: Breach | None = None
 
 
 def judged(sequences: Iterable[Sequence], world: World, now: Instant) -> Judgement:
-    """The first breach of all that was decided; `world` has what the rooms remember from now on."""
+    """Judges these sequences; `world` has the ledger as the rooms have left it."""
     chosen, memory = tuple(sequences), world.ledger.invariants
     new = created(chosen)
     found = next(_breaches(chosen, world, now), None)
@@ -58,7 +58,7 @@ def _breaches(sequences: Iterable[Sequence], world: World, now: Instant) -> Iter
 
 
 def _strayed(step: Action, subject: Subject) -> Iterator[Breach]:
-    """A step that touches another machine than its sequence is about."""
+    """A step that touches a machine other than its sequence's subject."""
     touched = _machine_of(step)
     if touched and (subject.kind, subject.name) != (SubjectKind.MACHINE, touched):
         yield _second(f"a sequence of {subject.kind} {subject.name} touches machine {touched}")

@@ -1,4 +1,4 @@
-"""May this be taken away, moved, or marked? Machines, nodes, and the pods on them."""
+"""Checks of steps that remove, move or mark: machines, nodes, and the pods on them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def forbidden(step: Action, world: World, now: Instant) -> Iterator[Breach]:
-    """What speaks against one step."""
+    """The breaches that one step would cause."""
     match step:
         case CreateMachine(order=order):
             yield from _without_intent(order, world)
@@ -59,22 +59,22 @@ def _without_intent(order: Order, world: World) -> Iterator[Breach]:
         or request.metadata.uid != order.request_uid
         or request.status.phase is not RequestPhase.PENDING
     ):
-        stands = "there is none" if request is None else f"it is {request.status.phase}"
+        stands = "it doesn't exist" if request is None else f"it is {request.status.phase}"
         yield Breach(
             invariant=Invariant.INTENT_FIRST,
-            text=f"machine {order.name} was to be bought without its request: {stands}",
+            text=f"machine {order.name} would be bought without a pending request: {stands}",
             pool=order.pool,
         )
 
 
 def _opened(removal: NodeRemovalRequest, world: World) -> Iterator[Breach]:
-    """An idle node is one that nobody needs: no pod, and no person."""
+    """An idle node is one that no pod needs and that no person has cordoned."""
     node = world.cluster.nodes.get(removal.spec.node_name)
     if not removal.spec.reason.meaning.is_reusable or node is None:
         return
     kept = world.cluster.occupancy(node.name).keepers
     if kept:
-        yield _kept(node.name, kept, "it was to go as idle", pool=removal.spec.pool)
+        yield _kept(node.name, kept, "it would be removed as idle", pool=removal.spec.pool)
     if is_cordoned_by_a_person(node):
         yield from _cordoned(node)
 
@@ -82,16 +82,16 @@ def _opened(removal: NodeRemovalRequest, world: World) -> Iterator[Breach]:
 def _deleted(step: DeleteMachine, world: World, now: Instant) -> Iterator[Breach]:
     name, brakes = step.machine.name, world.ledger.brakes
     if not brakes.may_remove or not brakes.believes(step.node_class):
-        text = f"machine {name} was to be deleted while nothing may be removed: {brakes.reason}"
+        text = f"machine {name} would be deleted while nothing may be removed: {brakes.reason}"
         yield Breach(invariant=Invariant.NEVER_BLIND, text=text, pool=step.machine.pool)
     removal = world.removals.get(name)
     if wrong := _misnamed(step, removal, world):
-        text = f"machine {name} ({step.machine.machine_id}) was to be deleted, but {wrong}"
+        text = f"machine {name} ({step.machine.machine_id}) would be deleted, but {wrong}"
         yield Breach(invariant=Invariant.DELETED_AS_NAMED, text=text, pool=step.machine.pool)
     node = world.cluster.nodes.get(name)
     kept = () if node is None else _left(node, removal, world, now)
     if kept:
-        yield _kept(name, kept, "its machine was to be deleted", pool=step.machine.pool)
+        yield _kept(name, kept, "its machine would be deleted", pool=step.machine.pool)
 
 
 def _misnamed(step: DeleteMachine, removal: NodeRemovalRequest | None, world: World) -> str:
@@ -102,13 +102,13 @@ def _misnamed(step: DeleteMachine, removal: NodeRemovalRequest | None, world: Wo
     if (spec.node_id, spec.request_uid) != (meant.machine_id, meant.request_uid):
         return f"its removal names {spec.node_id} of request {spec.request_uid}"
     if removal.status.phase is RemovalPhase.REMOVAL_FAILED:
-        return "its removal has failed, and a person has to look"
+        return "its removal has failed and needs a person"
     listed = _listed(meant.name, world)
-    return "" if listed is not None and listed.machine_id == meant.machine_id else "no cloud has it"
+    return "" if listed is not None and listed.machine_id == meant.machine_id else "it isn't listed"
 
 
 def _listed(name: str, world: World) -> Machine | None:
-    """A machine as a cloud listed it last, whichever it is of."""
+    """A machine in the last listing of any cloud."""
     listings = (sight.listing for sight in world.clouds.values() if sight.listing is not None)
     return next((each.machines[name] for each in listings if name in each.machines), None)
 
@@ -116,7 +116,7 @@ def _listed(name: str, world: World) -> Machine | None:
 def _left(
     node: Node, removal: NodeRemovalRequest | None, world: World, now: Instant
 ) -> tuple[Pod, ...]:
-    """The pods that would lose their node; who drains may give up those of a silent one."""
+    """The pods that would lose their node; a drain may give up those on a silent node."""
     kept = world.cluster.occupancy(node.name).keepers
     if removal is None or not removal.spec.reason.meaning.drains:
         return kept
@@ -125,12 +125,12 @@ def _left(
 
 
 def _freed(name: str, world: World) -> Iterator[Breach]:
-    """The object of a node goes when its machine has gone."""
+    """A Node may be deleted only when its machine is gone."""
     listed = _listed(name, world)
     if listed is not None and listed.state is not MachineState.DELETING:
         yield Breach(
             invariant=Invariant.DELETED_AS_NAMED,
-            text=f"node {name} was to be deleted while its cloud lists {listed.machine_id}",
+            text=f"node {name} would be deleted while its cloud lists {listed.machine_id}",
             pool=listed.pool,
         )
 
@@ -139,17 +139,17 @@ def _evicted(step: Evict, world: World) -> Iterator[Breach]:
     drained = (each for each in world.removals.values() if each.spec.reason.meaning.drains)
     nodes = (world.cluster.occupancy(each.spec.node_name) for each in drained)
     if not any(pod.metadata.uid == step.uid for node in nodes for pod in node.pods):
-        text = f"pod {step.namespace}/{step.name} was to be evicted, and nobody drains its node"
+        text = f"pod {step.namespace}/{step.name} would be evicted, but its node isn't drained"
         yield Breach(invariant=Invariant.PODS_KEEP_NODES, text=text)
 
 
 def _cordoned(node: Node) -> Iterator[Breach]:
     if is_cordoned_by_a_person(node):
-        text = f"node {node.name} is cordoned by a person, and was to be changed"
+        text = f"node {node.name} is cordoned by a person, but would be changed"
         yield Breach(invariant=Invariant.CORDON_KEPT, text=text)
 
 
 def _kept(name: str, kept: tuple[Pod, ...], what: str, *, pool: str) -> Breach:
     more = f" and {len(kept) - 1} more" if len(kept) > 1 else ""
-    text = f"node {name} has pod {kept[0].name}{more}, and {what}"
+    text = f"node {name} has pod {kept[0].name}{more}, but {what}"
     return Breach(invariant=Invariant.PODS_KEEP_NODES, text=text, pool=pool)

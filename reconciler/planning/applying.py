@@ -1,9 +1,9 @@
-"""A plan becomes requests and promises, as far as the world of now still lets it.
+"""Turns a plan into requests and nominations, as far as the current world still allows it.
 
-A solve takes a moment, and the world goes on: pods that are bound, gone or changed are taken out, a
-node that is left without pods isn't bought, one that is left with fewer is bought as small as they
-need, and every limit is looked at once more, node by node. What finds no place this way is demand
-of the next round.
+While the solver works, the world changes. So pods that are bound, gone or changed are taken out, a
+node without pods isn't bought, a node with fewer pods is bought only as large as they need, and
+every limit is checked again, node by node. Pods that lose their place this way are planned again in
+the next round.
 """
 
 from __future__ import annotations
@@ -50,24 +50,24 @@ if TYPE_CHECKING:
 LIMITS = frozenset({UnplacedCause.LIMIT, UnplacedCause.COUNT})
 """Reasons that end when there is room again."""
 WRITTEN_PODS = 256
-"""So many pods a request names; the rest are remembered only."""
+"""How many pods a request names; the rest are only in memory."""
 WRITTEN_WORKLOADS = 256
-"""So many workloads it tells of; of the rest nobody is steered."""
+"""How many workloads a request names; the extender doesn't steer pods of the rest."""
 T = TypeVar("T")
 
 
 class Applied(msgspec.Struct, frozen=True, kw_only=True):
-    """What a plan comes to now."""
+    """What is left of a plan in the current world."""
 
     requests: Mapping[str, NodeRequest]
     places: Mapping[str, Nomination]
     left_out: Mapping[str, str]
     """Pods that the plan has no place for, by uid, with the reason."""
     limited: Mapping[str, SetLimit | None]
-    """Those of them that a limit leaves out, as they fit on what could be bought otherwise; None
-    where nobody has set it: an offer itself is used up, or is tried with one machine."""
+    """Those of them that would fit, but for a limit. None if no person has set it: an offer is used
+    up, or is being tested with one machine."""
     overtaken: frozenset[str]
-    """Pods whose place in the plan is none any more, by uid."""
+    """Pods whose planned place is gone, by uid."""
 
 
 def apply_plan(
@@ -161,9 +161,9 @@ class _Buying:
         self._allowed = {each.name: each.offers for each in question.problem.classes}
 
     def take(self, node: PlannedNode, pods: Sequence[Pod], *, coming: Sequence[Pod]) -> None:
-        """Promise the node's place to its pods, and buy it where it has to be bought.
+        """Nominate the node's pods, and buy the node if it doesn't exist.
 
-        `coming` are like those who are announced and will use it, too.
+        `coming` has one pod for each announced pod that will use the node too.
         """
         if node.offer in self._question.spots:
             is_settled = self._is_there(node.offer)
@@ -207,9 +207,9 @@ class _Buying:
         return True
 
     def _smallest(self, node: PlannedNode, pods: Sequence[Pod]) -> Purchasable | None:
-        """The cheapest offer that holds those who are left of a node's pods.
+        """The cheapest offer that holds the remaining pods of a node.
 
-        In the domains that were planned, where a rule about domains counts one of them.
+        It stays in the planned domains if a rule about domains applies to one of the pods.
         """
         planned = self._items.get(node.offer)
         keys = self._keys_of(node)
@@ -290,7 +290,7 @@ def _request(
 
 
 def _workloads(pods: Iterable[Pod], coming: Iterable[Pod]) -> Iterator[PlannedWorkload]:
-    """Who is to be on the machine, by workload; a lone pod that is there is told by its uid."""
+    """The pods for the machine by workload; a pod without an owner is identified by its uid."""
     by_owner: defaultdict[Owner, list[Pod]] = defaultdict(list)
     for pod in (*(pod for pod in pods if owner_of(pod) is not None), *coming):
         by_owner[workload_of(pod)].append(pod)
@@ -305,7 +305,7 @@ def _workloads(pods: Iterable[Pod], coming: Iterable[Pod]) -> Iterator[PlannedWo
 
 
 def _exactly(resources: Resources) -> dict[str, str]:
-    """As an object says it, without rounding."""
+    """Resources as written in objects, without rounding."""
     return {
         name: shown_amount(name, amount) if name == CPU else str(amount)
         for name, amount in resources.amounts.items()

@@ -1,10 +1,10 @@
-"""Whether a machine that was asked for is still awaited by anyone.
+"""Whether pods still wait for a requested machine.
 
-It was asked for on behalf of pods that the request names, and of pods of its workloads that were
-only announced then. So it isn't enough to look for the named ones: it is awaited as long as one of
-them waits, or another pod has been promised a place on it, or a workload with seats on it has pods
-without a place or still to come. A request that names no pod isn't judged by pods at all: its
-machine is a pool's minimum, or takes the place of a node on which its pods still run.
+A machine is for the pods that its request names, and for pods of its workloads that were only
+announced at that time. So a machine is awaited while one of the named pods waits, while another pod
+has a promised place on it, or while a workload with seats on it has pods that have no place or
+don't exist yet. A request without pods isn't judged by pods: its machine is part of a pool's
+minimum, or replaces a node on which the pods still run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Awaiting:
-    """Everyone who may await a machine at one moment."""
+    """All pods and workloads that may wait for a machine now."""
 
     world: World
     now: Instant
@@ -36,14 +36,14 @@ class Awaiting:
     """The pods that count as waiting, by uid."""
 
     def awaits(self, request: NodeRequest) -> bool:
-        """Whether anyone awaits the machine of a request."""
+        """Whether pods still wait for the machine of a request."""
         named = request.spec.pods
         if not named or any(pod.uid in self.waiting for pod in named):
             return True
         return request.name in self._promised or self._awaits_a_seat(request)
 
     def _awaits_a_seat(self, request: NodeRequest) -> bool:
-        """While owners can't be seen as they are, one of them may lack pods."""
+        """Whether a workload needs its seats; assumed while the caches aren't current."""
         owners = seats_of(request).keys()
         return bool(owners) and (not is_seeing(self.world) or bool(owners & self._lacking))
 

@@ -1,8 +1,8 @@
-"""What there is already: nodes with room, machines on their way, and who has been promised a place.
+"""The existing capacity: nodes with room, machines on their way, and the places already promised.
 
-Rules between pods look at the whole cluster; they are shown one in which every nominated pod sits
-where it was promised to sit, and every machine on its way is a node that has joined. So a plan is
-made on top of the plans before it.
+Rules between pods look at the whole cluster. They get a cluster in which every nominated pod is on
+its promised machine and every machine on its way has joined, so that each plan builds on the plans
+before it.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ def ground(
 ) -> PromisedCluster:
     """All spots that could take a pod, and the cluster that rules between pods are shown.
 
-    By machine, `held` are stand-ins for pods whose seats are kept there until they come. Whoever
-    asks about a few machines `only` is spared the others' spots, not their part in the cluster.
+    `held` has, by machine, stand-ins for announced pods with a seat there. With `only`, just these
+    machines become spots; the cluster still contains all of them.
     """
     coming = dict(_coming(world, requests, shelf))
-    # What is about to go costs nothing and is kept, if a pod wants it, before anything is bought.
+    # A marked node costs nothing extra: it is used again before anything is bought.
     nodes = {**world.cluster.nodes, **reusable(world), **coming}
     cluster = _with_promised(world, nominated, nodes, held)
     names = sorted(nodes) if only is None else sorted(nodes.keys() & only)
@@ -85,13 +85,13 @@ def _coming(
             yield name, _as_it_will_serve(node, world)
             continue
         item = known.get((request.spec.pool, asked_for(request.spec)))
-        # What isn't sold any more may still come; without its promise nobody can count on it.
+        # An offer that is no longer sold may still arrive, but its size is unknown.
         if item is not None:
             yield name, _named(item.node, name)
 
 
 def _is_about_to_serve(request: NodeRequest, node: Node | None, world: World) -> bool:
-    """Whether only taints of others keep pods off that they take away when a node is Ready."""
+    """Whether only taints keep pods off that others remove when a node is Ready."""
     return (
         request.status.phase is RequestPhase.READY
         and node is not None

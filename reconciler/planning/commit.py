@@ -1,10 +1,10 @@
-"""When a plan is made: pods of one wave are planned together, and nobody waits long.
+"""When a plan is made: pods of one wave are planned together, without a long wait.
 
-The first pod waits for one quiet gap, for two while pods of its owner haven't been judged by the
-scheduler yet, and longer while others have just been created that it hasn't looked at: on a busy
-machine it needs many gaps from one pod to the next, and a wave that is planned in pieces buys too
-much. So is one that follows on the heels of another: it is still the same burst, whose end comes in
-a trickle. As long as more keep coming the plan waits on, but never longer than a second.
+The plan waits for one gap without new pods; for two gaps while the scheduler hasn't judged all pods
+of their owners; and longer while it hasn't looked at pods that were just created. A busy scheduler
+needs many gaps from one pod to the next, and a wave that is planned in pieces buys too much. A wave
+right after another also waits longer, because it is probably the end of the same burst. While pods
+keep coming the plan waits on, but never longer than a second.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LONGEST = 1.0
 
 
 class Missing(Enum):
-    """Whom the scheduler hasn't judged yet, though they belong to a wave."""
+    """Which pods of a wave the scheduler hasn't judged yet."""
 
     NOBODY = "nobody"
     SIBLINGS = "siblings"
@@ -48,14 +48,14 @@ class WaveWindow(msgspec.Struct, frozen=True, kw_only=True):
     grew_at: float
 
     def closes_at(self, missing: Missing, *, asked_at: float) -> float:
-        """When the wave counts as complete, if nobody else comes."""
+        """When the wave counts as complete, if no other pod comes."""
         is_rest = self.opened_at - asked_at < SOON
         gap = max(GAPS[missing], FOLLOWING_GAP if is_rest else 0.0)
         return min(self.grew_at + gap, self.opened_at + LONGEST)
 
 
 def widened(before: WaveWindow | None, uids: Iterable[str], now: float) -> WaveWindow | None:
-    """The window after this pass; none, if nobody waits."""
+    """The window after this pass; None if no pod waits."""
     waiting = frozenset(uids)
     if not waiting:
         return None

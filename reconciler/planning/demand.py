@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 MAKING = 30.0
-"""Seconds after its last sign for which an owner that lacks pods is believed to be getting them: on
-a busy control plane it takes that long until it is its turn."""
+"""Seconds after its last change for which an owner that lacks pods is believed to create them: on
+a busy control plane it can take that long."""
 SEEN = frozenset({"pods", "replica_sets", "deployments"})
-"""Sources that have to be up to date to know who is missing."""
+"""Sources that have to be up to date to know which pods are missing."""
 NEW = 2.0
-"""Seconds for which a pod that nobody has judged counts as just created. Times of the API server
-are whole seconds; where its clock and ours differ by more, nobody counts as new."""
+"""Seconds for which a pod that the scheduler hasn't judged counts as just created. Times of the API
+server are whole seconds; if its clock and this one differ by more, no pod counts as new."""
 
 
 def wanting(world: World) -> dict[str, Pod]:
@@ -51,7 +51,7 @@ def _pools_without_demand(world: World) -> frozenset[str]:
 
 
 def _is_all_closed(pod: Pod, world: World, closed: frozenset[str]) -> bool:
-    """Whether all pools that a pod may use are of that kind; mostly there is none at all."""
+    """Whether all pools that a pod may use are closed to demand; usually none is."""
     if not closed:
         return False
     verdict = match_pools(wish_of(pod), world.pools)
@@ -59,14 +59,14 @@ def _is_all_closed(pod: Pod, world: World, closed: frozenset[str]) -> bool:
 
 
 def without_place(demand: Mapping[str, Pod], nominated: Nominated) -> dict[str, Pod]:
-    """Those to whom nothing has been promised yet."""
+    """The pods without a nomination."""
     return {uid: pod for uid, pod in demand.items() if uid not in nominated.places}
 
 
 def to_be_planned(
     waiting: Mapping[str, Pod], tries: Mapping[str, Try], now: float
 ) -> dict[str, Pod]:
-    """Those who take part in a plan that is made now."""
+    """The pods that take part in a plan that is made now."""
     return {
         uid: pod
         for uid, pod in waiting.items()
@@ -106,10 +106,10 @@ class ComingPods(NamedTuple):
 
 
 def announced(world: World, nominated: Nominated, now: Instant) -> tuple[ComingPods, ...]:
-    """Who will be demand in a moment, if there is no room: being made, or before its first look.
+    """Pods that will be demand in a moment: not created yet, or not yet seen by the scheduler.
 
-    An owner that has made nothing for a while may be kept from it for ever. While pods aren't seen
-    as they are, those who seem to be missing may be there.
+    An owner that has created nothing for a while doesn't count, as something may prevent it for
+    ever. Without a current cache no pod counts as announced, because it may exist already.
     """
     if not is_seeing(world):
         return ()
@@ -128,14 +128,14 @@ def announced(world: World, nominated: Nominated, now: Instant) -> tuple[ComingP
 
 
 def is_seeing(world: World) -> bool:
-    """Whether pods and their owners are seen as they are, so that it is known who is missing."""
+    """Whether the caches of pods and owners are current, so that missing pods are known."""
     return all(world.sources[name].blind_since is None for name in SEEN & world.sources.keys())
 
 
 def _before_their_first_look(
     world: World, nominated: Nominated, now: Instant
 ) -> dict[str, tuple[Pod, int]]:
-    """Pods that were made just now and nobody has judged yet: one of each kind, and how many."""
+    """Pods that were just created and not yet judged: one of each kind, and how many."""
     alike: defaultdict[tuple[Shape, Owner], list[Pod]] = defaultdict(list)
     for uid, pod in sorted(world.pending.items()):
         is_known = uid in world.demand.entries or uid in nominated.places
@@ -152,7 +152,7 @@ def _is_unreached(pod: Pod, now: Instant) -> bool:
 
 
 def unjudged(waiting: Mapping[str, Pod], world: World, now: Instant) -> Missing:
-    """Whom the scheduler hasn't judged yet of those that belong to this wave."""
+    """Which pods of this wave the scheduler hasn't judged yet."""
     waiting_for_a_look = [
         pod
         for pod in world.pending.values()
@@ -167,7 +167,7 @@ def unjudged(waiting: Mapping[str, Pod], world: World, now: Instant) -> Missing:
 
 
 def _is_new(pod: Pod, now: Instant) -> bool:
-    """Whether it was created just now; one that has no scheduler would be waited for for ever."""
+    """Whether it was just created; without this limit, a pod without a scheduler would block."""
     return _was_made_within(NEW, pod.metadata.creation_timestamp, now)
 
 

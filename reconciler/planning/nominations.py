@@ -1,13 +1,13 @@
-"""Which pod has a place already: on a machine that was bought for it, or on one that has room.
+"""Nominations: the pods that have a place on a machine that was bought for them or has room.
 
 A nominated pod stays demand until it is bound, but nothing more is bought for it. A nomination
-lasts while its machine is on its way and for a while after the machine serves; a scheduler that is
-binding others meanwhile gets more time, and while we see no pods the wait stands still. It ends
-soon if others were faster and have left no room. Who isn't bound after that while was promised a
-place that the scheduler doesn't see: then that machine isn't offered to pods of the shape again
-until its node changes, and its type isn't bought again for them for a time.
+lasts while its machine is on its way and for a while after the machine serves. It lasts longer
+while the scheduler is busy binding other pods, and the wait stops while growth can't see pods. It
+ends early if other pods took the room. If the pod isn't bound in that time, the scheduler doesn't
+accept the place: that node isn't offered to pods of this shape until it changes, and its offering
+isn't bought for them for a while.
 
-After a restart the memory is gone, and requests tell for whom they were made.
+After a restart this memory is rebuilt from the requests, which name the pods they were made for.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 ENOUGH = 2
 """Offers that served a shape in vain, until no other is tried: it isn't the offers' fault then."""
 SETTLES = 1.0
-"""Seconds without a binding after which places are what they are. Whoever came instead has left a
-place elsewhere, and while the scheduler is at work it may find that by itself."""
+"""Seconds without a binding after which the scheduler counts as done. A pod that took the room has
+left room elsewhere, which a busy scheduler may still find for the pod that lost its place."""
 PATIENCE = 4
 """Times `bindWait` for which a scheduler that is binding others is waited for."""
 UNSERVED = 1800.0
@@ -57,18 +57,18 @@ class Nomination(msgspec.Struct, frozen=True, kw_only=True):
     is_bought_for: bool
     """Whether the machine was bought for it; else it was found room on."""
     since: float = NEVER
-    """Since when the pod could have been bound and nobody was, in monotonic seconds."""
+    """Since when the pod could have been bound while no other pod was, in monotonic seconds."""
     first: float = NEVER
     """When it could have been bound at first."""
 
 
 class Nominated(msgspec.Struct, frozen=True, kw_only=True):
-    """Everybody's place, and what was learnt from places that came to nothing."""
+    """The places of all pods, and what was learnt from places that the scheduler didn't use."""
 
     places: Mapping[str, Nomination] = {}
     """By the uid of the pod."""
     settled_at: float = NEVER
-    """When somebody whose place was taken has waited for long enough."""
+    """When a pod whose place was taken has waited long enough."""
     declined: Mapping[tuple[str, Shape], str] = {}
     """Nodes that the scheduler doesn't use for a shape, with the version that they had."""
     unserved: Mapping[tuple[Shape, str], float] = {}
@@ -87,7 +87,7 @@ class Nominated(msgspec.Struct, frozen=True, kw_only=True):
 def carried_on(
     before: Nominated, world: World, requests: Mapping[str, NodeRequest], now: Instant
 ) -> Nominated:
-    """What holds of all nominations now; `requests` has those too that nobody has seen yet."""
+    """The nominations as they are now; `requests` includes those that no cache shows yet."""
     places = {**dict(_written(world, requests, now)), **before.places}
     kept: dict[str, Nomination] = {}
     ended: list[tuple[Nomination, Pod]] = []
@@ -136,7 +136,7 @@ def _is_blind(kind: str, world: World) -> bool:
 def _waiting(place: Nomination, world: World, now: Instant, *, is_at_work: bool) -> Nomination:
     """With the clocks of a place on a node that serves."""
     if any(_is_blind(kind, world) for kind in WITNESSES):
-        # Whether the pod is bound by now nobody can say, least of all that it isn't.
+        # Without current caches, the pod may be bound by now.
         return msgspec.structs.replace(place, since=NEVER, first=NEVER)
     first = min(place.first, place.since, now.monotonic)
     has_time = first + PATIENCE * world.timing.bind_wait > now.monotonic
@@ -171,7 +171,7 @@ def _crowded_out(places: Mapping[str, Nomination], world: World) -> Iterator[str
 def _written(
     world: World, requests: Mapping[str, NodeRequest], now: Instant
 ) -> Iterator[tuple[str, Nomination]]:
-    """What requests say of whom they were made for; of a pod's requests the newest comes last.
+    """The places by the requests that name the pods; of a pod's requests the newest comes last.
 
     One that served it in vain is kept beside the one that was made instead.
     """
@@ -217,13 +217,13 @@ def _stage(machine: str, world: World, requests: Mapping[str, NodeRequest]) -> M
     request = requests.get(machine)
     phase = None if request is None else request.status.phase
     if phase is RequestPhase.READY:
-        # Under a start-up taint still; or its node isn't seen yet, for which nobody waits long.
+        # It still has the start-up taint, or its node isn't in the cache yet, which doesn't last.
         return MachineStage.SERVING if node is None else MachineStage.COMING
     return MachineStage.COMING if phase in COMING else MachineStage.GONE
 
 
 def _vain(place: Nomination, pod: Pod, world: World) -> Node | None:
-    """The node that doesn't serve a pod though nobody else took its room; None where others did."""
+    """The node that didn't serve the pod although it has room; None if others took the room."""
     node = world.cluster.nodes.get(place.machine)
     if node is None:
         return None
@@ -238,7 +238,7 @@ def _vain(place: Nomination, pod: Pod, world: World) -> Node | None:
 
 
 def _stays(pod: Pod) -> bool:
-    """Whether it is part of the node, and not somebody who came instead."""
+    """Whether the pod belongs to the node, so that it isn't one that took the room."""
     return pod.is_of_daemon_set or pod.is_static
 
 
@@ -252,7 +252,7 @@ def _unserved(
 
 
 def _unserved_in_status(world: World, now: Instant) -> Iterator[tuple[tuple[Shape, str], float]]:
-    """What pools say was bought in vain: after a restart it is all that is known of it."""
+    """What was bought in vain, by the status of pools: after a restart, the only record of it."""
     for pool in world.pools.values():
         for each in pool.status.unserved:
             left = -now.seconds_since(each.until)

@@ -1,9 +1,9 @@
-"""Rules between pods, as the solver knows them: groups, and marks that repel each other.
+"""Rules between pods in the form that the solver knows: groups, and marks that repel each other.
 
-What pods that run already (or have been promised a place) demand is settled before: it narrows the
-offers of a class. Here is what pods that are planned together demand of each other. A rule that
-has no such form makes its pods wait for a round: when the others have their places, they are judged
-like any that run.
+Rules with pods that run already (or have a promised place) have narrowed the offers of a class
+before. This module handles the rules between pods that are planned together. If a rule can't be
+expressed this way, its pods wait for the next round: then the others have places and count like
+running pods.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class PodRules(msgspec.Struct, frozen=True, kw_only=True):
     marks: Mapping[str, frozenset[str]] = {}
     repels: Mapping[str, frozenset[str]] = {}
     waiting: Mapping[str, str] = {}
-    """Classes that wait for others to have their places, and for whom."""
+    """Classes that wait until others have their places, with the reason."""
 
 
 def company(
@@ -87,11 +87,12 @@ def _means(term: Term, pod: Pod, cluster: Cluster) -> bool:
 
 
 def _waiting(kin: Sequence[Kin], cluster: Cluster) -> Iterator[tuple[str, str]]:
-    """Who can only be judged when others have their places."""
+    """Classes that can only be judged when others have their places, with the reason."""
     before: list[Kin] = []
     choosy: list[Kin] = []
     for one in sorted(kin, key=lambda each: (-each.pod.spec.priority, each.name)):
-        # Nearly nobody keeps away from others: ten thousand unlike pods are compared with those.
+        # Few classes are choosy. Comparing the others only with these keeps ten thousand different
+        # pods from being compared with each other.
         rivals = before if _is_choosy(one) else choosy
         other = next((each for each in rivals if _must_follow(one, each, cluster)), None)
         if other is None and not one.offers and one.pod.affinity_terms:
@@ -100,7 +101,7 @@ def _waiting(kin: Sequence[Kin], cluster: Cluster) -> Iterator[tuple[str, str]]:
             before.append(one)
             choosy += [one] if _is_choosy(one) else []
         else:
-            yield one.name, f"it is planned when {other.pod.name} has its place"
+            yield one.name, f"it is planned once {other.pod.name} has a place"
 
 
 def _is_choosy(one: Kin) -> bool:
@@ -121,7 +122,7 @@ def _must_follow(one: Kin, other: Kin, cluster: Cluster) -> bool:
 
 
 def _is_looked_for(one: Kin, other: Kin, cluster: Cluster) -> bool:
-    """Whether the other is company that this one must be near, and has yet to come."""
+    """Whether this class must be near the other, which has no place yet."""
     terms = one.pod.affinity_terms
     return (
         bool(terms)
@@ -133,7 +134,7 @@ def _is_looked_for(one: Kin, other: Kin, cluster: Cluster) -> bool:
 def _tokens(
     kin: Sequence[Kin], cluster: Cluster
 ) -> tuple[Mapping[str, frozenset[str]], Mapping[str, frozenset[str]]]:
-    """Who may not share a node: by anti-affinity of the node, and by host ports."""
+    """Classes that may not share a node, because of hostname anti-affinity or host ports."""
     marks: defaultdict[str, set[str]] = defaultdict(set)
     repels: defaultdict[str, set[str]] = defaultdict(set)
     terms = _distinct(

@@ -1,11 +1,11 @@
-"""Which pod is given the machine that finds out whether an offer is there again.
+"""Which pod gets the machine that tests whether a refused offer is available again.
 
-Each refusal whose time is over is a question of its own, and only a pod that could use the offer
-can ask it: one of its pools has to sell it, and the pod has to fit. Of those the kind of pod that
-rests most often goes first. A kind for which no machine can be planned (a limit, a selector) leaves
-the question to the next one, so that pods which nothing can help hold nobody else back. Many kinds
-times many refusals are more plans than a pause has time for: so many are made in each pause, and
-those that were made longest ago, or never, come first.
+Each refusal whose time is over needs its own test, and only a pod that can use the offer will do:
+one of its pools must sell the offer, and the pod must fit. The most frequent kind of pod in
+back-off goes first. If no machine can be planned for a kind (because of a limit or a selector), the
+next kind is tried, so that hopeless pods don't block others. Since there may be more combinations
+of kinds and refusals than a pause has time for, each pause tries a fixed number, beginning with
+those that were tried longest ago or never.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class ProbePlan(NamedTuple):
-    """A plan for one pod, which may buy nothing but what it is to find out about."""
+    """A plan for one pod that may buy only the offer to be tested."""
 
     probe: Probe
     pod: Pod

@@ -1,9 +1,9 @@
-"""Demand becomes a Problem: classes of pods, offers of nodes, and the rules between.
+"""Turns demand into a Problem: classes of pods, offers of nodes, and the rules between them.
 
-Pods of one shape are one class. Which offers a class may use is asked of the scheduler's own rules,
-on the node that an offer will become; how much fits on it is the solver's question, so for the
-rules the node is as large as can be. What narrowed the offers is kept, as that is the reason a
-person gets when none is left.
+Pods of one shape are one class. The scheduler's own rules decide which offers a class may use, by
+the node that an offer would become. How many pods fit is the solver's question, so for these rules
+the node has unlimited resources. The constraints that narrowed the offers are recorded: if no offer
+is left, they are the reason that people see.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ class PlanningProblem(msgspec.Struct, frozen=True, kw_only=True):
     waiting: Mapping[str, str]
     """Pods that wait for others to be planned first, by uid, with the reason."""
     announced: Mapping[str, tuple[ComingPods, ...]] = {}
-    """Who is in each class of pods that there are only soon."""
+    """The announced pods of each class."""
     limits: Mapping[str, SetLimit] = {}
-    """Those that somebody has set, by the name that the Problem has for each."""
+    """Limits that a person has set, by their name in the Problem."""
 
 
 class _Class(NamedTuple):
@@ -80,13 +80,13 @@ class _Class(NamedTuple):
     number: int
     pools: frozenset[str]
     uids: tuple[str, ...] = ()
-    """Those that there are already."""
+    """Pods that exist."""
     coming: tuple[ComingPods, ...] = ()
-    """Those that there are only soon."""
+    """Announced pods."""
 
     @property
     def priority(self) -> int:
-        """Who isn't there yet takes nothing from those who are."""
+        """Announced pods come last, so that they take nothing from pods that exist."""
         return LAST if self.coming else self.like.spec.priority
 
 
@@ -113,7 +113,7 @@ def planning_problem(
 ) -> PlanningProblem:
     """The Problem of a demand; `pools_of` tells the pools of each pod by its uid.
 
-    Those who are announced take part as far as nobody who is there loses by it.
+    Announced pods take part only as far as no existing pod loses its place by it.
     """
     left_out: dict[str, str] = {}
     by_shape: defaultdict[str, list[Pod]] = defaultdict(list)
@@ -237,7 +237,7 @@ class _Judge:
         }
         fitting, nodes = self._fitting(bought, keys), self._fitting(there, keys)
         known = sum(isinstance(each, Fits) for each in bought.values())
-        # What is missing has to be bought, whatever keeps the pod off the nodes that exist.
+        # Only a purchase helps the pod, so the reason is why offers don't fit, not nodes.
         narrowed = _narrowing(bought.values(), pools, spread_apart=known - len(fitting))
         return fitting | nodes, narrowed
 
@@ -314,7 +314,7 @@ def _problem(
 
 
 def _wanted(pods: Iterable[Pod]) -> tuple[str, ...]:
-    """The resources that anybody asks for."""
+    """The resources that any pod requests."""
     amounts = (pod.requests.amounts.items() for pod in pods)
     return tuple(sorted({name for each in amounts for name, amount in each if amount > 0}))
 

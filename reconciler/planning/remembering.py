@@ -33,7 +33,7 @@ REQUESTS: Final = "NodeRequest"
 
 
 def promises_looked_after(world: World, now: Instant, demand: Mapping[str, Pod]) -> PlanningLedger:
-    """What is over is forgotten, and what was promised is looked after."""
+    """Forgets what is over, and updates nominations, requests and tries."""
     before = world.ledger.planning
     unconfirmed = dict(_unconfirmed(world, demand, now))
     kept = replace(before, unconfirmed=unconfirmed)
@@ -124,8 +124,9 @@ def _unconfirmed(
             continue
         if awaiting.awaits(request) and not _is_lost(name, world, now):
             pods = tuple(pod for pod in request.spec.pods if pod.uid in demand)
-            # Who has a place by now isn't bought for: the effect would refuse that each time. But
-            # the names tell for how long its seats are awaited, so one request never loses all.
+            # Pods that have a place by now are removed: the effect would refuse the create each
+            # time. But a request never loses all its names, as they decide how long its seats are
+            # awaited.
             yield name, _bought_for(request, pods or request.spec.pods)
 
 

@@ -1,9 +1,9 @@
-"""Who takes a node back that is about to go: at once, without waiting for a plan.
+"""Pods that fit on a marked node get a place there at once, without waiting for a plan.
 
-What is marked costs nothing and stands there, so a pod that fits on it needs neither the end of its
-wave nor the optimiser: its place is promised in the pass that hears of it, and the mark comes off
-in the next one. Large pods choose first, each the node that it leaves least room on, so that as few
-nodes as possible come back. The rest of the wave is planned as ever, on top of these promises.
+A marked node exists and costs nothing extra, so a pod that fits on it needs neither the end of its
+wave nor the solver. It gets its place in the pass that first sees it, and the mark is removed in
+the next one. Large pods choose first, each the node with the least room left, so that as few nodes
+as possible come back. The rest of the wave is planned as usual, on top of these places.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from reconciler.planning.nominations import Nominated
 
 MOST: Final = 100
-"""Pods in one pass: whoever comes with more than that has time for a plan."""
+"""Pods in one pass: more pods than this are left to a plan."""
 
 
 def taken_back(
@@ -44,7 +44,7 @@ def taken_back(
     shelf: Iterable[Purchasable],
     now: Instant,
 ) -> Mapping[str, Nomination]:
-    """The places, by uid, of those who fit on nodes that are about to go."""
+    """The places, by uid, of pods that fit on marked nodes."""
     if not 0 < len(waiting) <= MOST:
         return {}
     names = reusable(world).keys()

@@ -1,10 +1,10 @@
-"""Seats: places that a plan has for pods of a workload, whichever of them come.
+"""Seats: places that a plan has for any pods of a workload.
 
-A plan counts on pods that are only announced. They have no uid to be nominated by, so the request
-says how many pods of which workload its machine is for (`spec.workloads`), and that is all that is
-remembered. Pods of one workload are as good as one another: a seat is free as long as fewer of them
-are on the machine, or nominated to it, than it is for. Who is demand takes a free seat and isn't
-planned for anew; who is still to come has seats kept for it, whose room is offered to nobody else.
+A plan also counts announced pods. They have no uid yet and can't be nominated, so the request
+records how many pods of which workload its machine is for (`spec.workloads`). Nothing else is
+remembered. Pods of one workload are interchangeable: a seat is free while fewer of them are on the
+machine, or nominated to it, than the machine is for. A pending pod takes a free seat and isn't
+planned again. For announced pods seats are kept, and their room isn't offered to other pods.
 
 Seats are counted as long as a nomination lasts at most while the scheduler is at work (a busy
 control plane makes pods for half a minute); from then on what is left of a machine is room like any
@@ -42,12 +42,12 @@ Free = dict[Owner, list[str]]
 
 
 class KeptSeats(NamedTuple):
-    """What is done for those who are still to come."""
+    """The seats of announced pods."""
 
     held: Mapping[str, tuple[Pod, ...]]
     """By machine: what holds the room that is kept there."""
     rest: tuple[ComingPods, ...]
-    """Those for whom no seat is left."""
+    """Announced pods without a seat."""
 
 
 def seated(
@@ -57,7 +57,7 @@ def seated(
     nominated: Nominated,
     now: Instant,
 ) -> Mapping[str, Nomination]:
-    """The places of those who find a seat that was kept for them."""
+    """The places of pending pods that take a seat of their workload."""
     asking = {workload_of(pod) for pod in waiting.values()}
     seats = free(asking, world, requests, nominated, now)
     return dict(_Seating(world, requests, nominated, now).places(waiting, seats)) if seats else {}
@@ -70,7 +70,7 @@ def kept_seats(
     nominated: Nominated,
     now: Instant,
 ) -> KeptSeats:
-    """The seats of those who are still to come, and who has none."""
+    """The seats of announced pods, and those that have none."""
     coming = tuple(coming)
     seats = free({each.workload for each in coming}, world, requests, nominated, now)
     held: defaultdict[str, list[Pod]] = defaultdict(list)
@@ -117,7 +117,7 @@ def _counts(request: NodeRequest, world: World, now: Instant) -> bool:
     status = request.status
     node = world.cluster.nodes.get(request.name)
     if node is not None and node.spec.unschedulable:
-        # Somebody has cordoned it: it serves nobody who is still to come.
+        # On a cordoned node no further pod can run.
         return False
     if status.ready_at is None:
         return status.phase in COMING
@@ -174,7 +174,7 @@ class _Seating:
         )
 
     def _room(self, machine: str) -> Resources:
-        """What is left of it when everybody has come who is nominated."""
+        """What is left of it when all nominated pods are bound."""
         node = self._world.cluster.nodes.get(machine)
         whole = (
             node.allocatable if node else parse_resources(self._requests[machine].spec.resources)

@@ -1,8 +1,8 @@
-"""How often a pod is planned that plans leave out: less and less, and in the end no more.
+"""How often a pod without a place is planned again: ever less often, and in the end not at all.
 
-The first tries are a second apart. From the fifth on a pod waits twice as long each time; at five
-minutes it is in back-off and takes part in no plan, until something changes that it could depend
-on, or until an offer that was out of stock proves to be there again.
+The first tries are a second apart. From the fifth on the pause doubles each time. At five minutes
+the pod is in back-off and takes part in no plan, until something changes that it may depend on, or
+until an offer that was out of stock proves to be available again.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
     cause: LeftOutCause = LeftOutCause.NO_PLACE
     reason: str = ""
     limit: SetLimit | None = None
-    """The limit that leaves it out, if it is one that somebody has set."""
+    """The limit that leaves it out, if a person has set it."""
 
     @property
     def next_at(self) -> float:

@@ -1,4 +1,4 @@
-"""What pools and node classes say of themselves."""
+"""The status of pools and node classes."""
 
 from reconciler.pools.rule import decide
 

@@ -1,4 +1,4 @@
-"""Why a pool buys nothing: by what is known of its node class, or by what a create was answered."""
+"""Why a pool is blocked: because of its node class, or because of the answer to a create."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def blockage_for_status(pool: NodePool, look: ProvisioningLook) -> Blockage | None:
-    """What the pool's status should say."""
+    """The blockage for the pool's status."""
     known = blocking.standing_blockage(pool, look.world, look.now)
     return known if known is not None else next(_answered(pool, look), None)
 
 
 def _answered(pool: NodePool, look: ProvisioningLook) -> Iterator[Blockage]:
-    """What creates were told that asking again doesn't mend, of pool and class as they are now."""
+    """Failures of creates that a retry can't fix, for pool and class as they are now."""
     for name, answered in sorted(look.world.answers.items()):
         request = look.world.requests.get(name)
         match answered.answer:

@@ -1,4 +1,4 @@
-"""What each pool has: machines on their way, nodes, those that serve, and what an hour costs."""
+"""What each pool has: machines on their way, nodes, ready nodes, and the cost per hour."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class MachineTally(msgspec.Struct, kw_only=True):
     ready: int = 0
     requested: int = 0
     costs: Counter[str] = msgspec.field(default_factory=Counter)
-    """Of an hour, in millionths, by currency; none where it wasn't written down."""
+    """Per hour, in millionths, by currency; "" if the currency is unknown."""
 
 
 NOTHING: Final = MachineTally()
@@ -63,9 +63,9 @@ def tallies(world: World) -> Mapping[MachineSort, MachineTally]:
 def counted_machines(
     pool: NodePool, found: Mapping[MachineSort, MachineTally], *, currency: str
 ) -> Mapping[str, object]:
-    """What the pool's status says of it; its own types first, then others that it still has.
+    """Fields of the pool's status; types in its spec come first, then others that it still has.
 
-    `currency` is what the pool buys in. Other currencies are counted apart.
+    `currency` is the one that the pool buys in. Other currencies are counted separately.
     """
     own = {sort.server_type: tally for sort, tally in found.items() if sort.pool == pool.name}
     counts = tuple(_counts(pool, own))
@@ -84,7 +84,7 @@ def counted_machines(
 
 
 def _costs(tallies: Iterable[MachineTally], currency: str) -> dict[str, Decimal]:
-    """Of an hour, by currency; what none was written down for counts in that of the pool."""
+    """Cost per hour by currency; prices without one count in the pool's currency."""
     found: Counter[str] = Counter()
     for tally in tallies:
         for written, cost in tally.costs.items():

@@ -1,6 +1,6 @@
-"""What pools say of why their nodes are there: counts of all, and a line for each but the occupied.
+"""Why a pool's nodes are kept: a count for each reason, and a line for each node without pods.
 
-A line says what the metric and the command line say, as all of them ask `growth.keeping`.
+Status, metrics and command line agree, because all of them ask `growth.keeping`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from growth.keeping.wanting import Keeping
     from growth.scheduling.node import Node
 
-# As many as the definition of NodePool admits.
+# The maximum that the definition of NodePool allows.
 MOST_NODES: Final = 100
 LONGEST_OWNER: Final = 512
 ORDER: Final = {reason: place for place, reason in enumerate(KeepingReason)}
@@ -63,7 +63,7 @@ def _fields(of_pool: Mapping[str, Keeping], before: NodePoolStatus) -> Mapping[s
 
 
 NONE: Final[Mapping[str, Any]] = {"nodes_by_reason": (), "kept": ()}
-"""What a pool without nodes says."""
+"""The fields of a pool without nodes."""
 
 
 def _line(name: str, keeping: Keeping, before: KeptNode | None) -> KeptNode:

@@ -1,8 +1,9 @@
-"""What nodes of a type really leave for pods, where that is less than the catalogue promises.
+"""The real allocatable of a server type's nodes, if it is less than the catalogue promises.
 
-The first node that serves tells; the next plan counts on it. Only resources that every node has
-from its first second are learnt: a device plugin that hasn't registered yet would teach that there
-are no GPUs. What is learnt holds as long as nodes of the type show it, and while there are none.
+It is learnt from the first node that serves, and the next plan uses it. Only resources that every
+node reports from its first second are learnt: before a device plugin has registered, a node would
+teach that the type has no GPUs. A learnt value holds as long as nodes of the type show it, and
+while there are none.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ MOST: Final = 256
 
 
 def learnt(pool: NodePool, nodes: Iterable[Node], world: World) -> tuple[LearntAllocatable, ...]:
-    """What the pool's status should say; the same entries as long as nodes show nothing else."""
+    """The entries for the pool's status; unchanged as long as the nodes are."""
     found = {each.server_type: each for each in pool.status.learnt_allocatable}
     least = world.cluster.remembered(("least", pool.name), lambda: _smallest(nodes))
     promised = _promised(least, pool, world)
@@ -89,7 +90,7 @@ def _serving(nodes: Iterable[Node]) -> Iterator[tuple[ServerTypeName, Node]]:
 
 
 def told_of(entry: LearntAllocatable) -> str:
-    """What was learnt, for people."""
+    """A learnt entry as text."""
     amounts = parse_resources(dict(entry.resources)).amounts
     written = ", ".join(f"{name} {shown_amount(name, amount)}" for name, amount in amounts.items())
-    return f"nodes of type {entry.server_type} leave less for pods than was promised: {written}"
+    return f"nodes of type {entry.server_type} have less allocatable than promised: {written}"

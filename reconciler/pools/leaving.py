@@ -1,8 +1,8 @@
-"""A pool is deleted: what it has bought is dealt with before the object goes.
+"""A pool that is deleted stays until its machines are dealt with.
 
-Nothing is bought for it any more, and machines on their way are given back. `Drain` waits until its
-nodes are given back; `Retain` waits until they bear no mark of ours. The status says which objects
-the pool waits for.
+growth buys nothing for it any more, and gives back machines on their way. With `Drain` the pool
+waits until its nodes are given back, with `Retain` until they have no marks of growth. The status
+names the objects that the pool waits for.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ LONGEST: Final = 1024
 
 
 def has_left(pool: NodePool, world: World) -> bool:
-    """Whether nothing of a deleted pool is left to look after."""
+    """Whether a deleted pool has nothing left to clean up."""
     return next(_waits_for(pool, world), None) is None
 
 
 def news(pool: NodePool, world: World, now: Instant) -> Condition | None:
-    """The condition to write; each object that is gone changes what the pool waits for."""
+    """The condition to write, if the pool waits for something else than its status says."""
     if pool.metadata.deletion_timestamp is None:
         return None
-    message = f"Waits for {_some(list(_waits_for(pool, world)))}."[:LONGEST]
+    message = f"Waiting for {_some(list(_waits_for(pool, world)))}."[:LONGEST]
     known = condition_in_status(pool, CONDITION)
     if known is not None and known.message == message:
         return None
@@ -61,9 +61,9 @@ def _waits_for(pool: NodePool, world: World) -> Iterator[str]:
     for node in _nodes(pool, world):
         if pool.spec.deletion_policy is DeletionPolicy.DRAIN:
             is_theirs = is_cordoned_by_a_person(node)
-            yield f"node {node.name}" + (" that a person has cordoned" if is_theirs else "")
+            yield f"node {node.name}" + (" (cordoned by a person)" if is_theirs else "")
         elif bears_our_mark(node):
-            yield f"the marks of node {node.name}"
+            yield f"node {node.name} to lose growth's taints"
 
 
 def _nodes(pool: NodePool, world: World) -> Iterator[Node]:

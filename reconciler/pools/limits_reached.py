@@ -1,8 +1,8 @@
-"""What a pool says while one of its limits, or of all pools together, keeps pods from a machine.
+"""The condition of a pool while pods wait because of one of its limits, or a limit of all pools.
 
-A limit that is reached and that nobody minds is no news. One that pods wait for is: somebody has to
-raise it, or to accept that they wait. The condition names the limit that binds, and goes when the
-pods have a place, are gone, or wait for something else.
+A limit that is reached while no pod waits needs no condition. If pods wait, a person has to raise
+the limit or accept the wait. The condition names the limit, and ends when the pods have a place,
+are gone, or wait for something else.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from reconciler.core.world import World
 
 CONDITION: Final = "LimitReached"
-ROOM: Final = ("RoomLeft", "No limit keeps a machine from pods that wait.")
+ROOM: Final = ("RoomLeft", "No limit blocks a machine for waiting pods.")
 
 
 def news(pool: NodePool, world: World, now: Instant) -> Condition | None:
-    """The condition to write, if a limit has begun or ceased to bind."""
+    """The condition to write, if a limit has begun or stopped to block pods."""
     said = world.ledger.planning.binding.get(pool.name)
     if said is None and _is_open(world):
         return None
@@ -30,7 +30,7 @@ def news(pool: NodePool, world: World, now: Instant) -> Condition | None:
 
 
 def _is_open(world: World) -> bool:
-    """Whether a plan that is asked for, or about to be, may say the same once more."""
+    """Whether a plan that is under way or due may report the same limit again."""
     planning = world.ledger.planning
     is_new = not planning.number and bool(world.pending)
     return is_new or planning.asked is not None or planning.window is not None

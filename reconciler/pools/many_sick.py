@@ -1,4 +1,4 @@
-"""What a pool says while so many of its nodes are sick that none is repaired."""
+"""The condition of a pool while so many of its nodes are sick that none is repaired."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _said(pool: str, world: World) -> Words | None:
     if count is None:
         return None
     return "TooManySick", (
-        f"{count.sick} of {count.nodes} nodes aren't Ready at once, too many to be believed: is "
-        "the network between them and the API server cut? None of them is replaced; those that "
-        "are Ready again need nothing, and a node is replaced by hand if it is drained and deleted."
+        f"{count.sick} of {count.nodes} nodes are not Ready at the same time. So many suggest a "
+        "problem between them and the API server, so none of them is replaced. Check the network. "
+        "To replace a node by hand, drain and delete it."
     )

@@ -1,8 +1,8 @@
-"""What a node class's status says, and how long the class is held.
+"""The status of node classes, and their finalizer.
 
-The status tells what its cloud says of it, as soon as that is known. A class that machines are made
-with is held by our finalizer: with it would go the way to the machines, which are paid for until
-they are deleted. It goes when its pools have none any more.
+The status shows the result of the last check with the cloud. A finalizer keeps the class as long as
+its pools have machines: without the class, growth couldn't reach these machines any more, and they
+would be paid for until someone deletes them.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 REASONS: Final = {FailureClass.TEMPLATE: "ClassRefused", FailureClass.FATAL: "AccessRefused"}
 PRICES: Final = "PricesBelieved"
-"""The condition of a class whose cloud tells prices that can't be true, or did."""
+"""The condition of a class whose cloud has at some time reported prices that can't be true."""
 LONGEST: Final = 1024
 
 
 def decide(world: World, now: Instant) -> Decision[None]:
-    """One step for each class that its cloud has been asked about."""
+    """One step for each class that has been checked with its cloud."""
     sequences = []
     for key, checked in sorted(world.checks.items()):
         node_class, subject = world.node_classes.get(key), node_class_subject(key)
@@ -49,23 +49,23 @@ def decide(world: World, now: Instant) -> Decision[None]:
 def _steps(
     key: ClassKey, node_class: NodeClass, checked: Checked, world: World, now: Instant
 ) -> Iterator[tuple[Action, str]]:
-    """What is to be done, the most urgent first: each is decided on another version."""
+    """The steps for a class, the most urgent first; each write changes the object's version."""
     status = node_class_status(node_class, checked, now)
     is_current = checked.generation == node_class.metadata.generation
     if is_current and status != node_class.status:
         patch = PatchStatus(
             kind=node_class.kind, version=version_of(node_class), status=_document(status)
         )
-        yield patch, "its cloud was asked"
+        yield patch, "its cloud has answered"
     if node_class.metadata.deletion_timestamp is not None:
         if has_our_finalizer(node_class) and not is_needed(key, world):
             yield let_go(node_class), "no machine needs the class any more"
     elif not has_our_finalizer(node_class):
-        yield held(node_class), "machines may be made with the class from now on"
+        yield held(node_class), "machines may be created with the class from now on"
 
 
 def is_needed(key: ClassKey, world: World) -> bool:
-    """Whether there is a machine that only this class leads to, or nobody can say."""
+    """Whether a machine can be reached only through this class, or may exist unseen."""
     pools = {pool.name for pool in world.pools.values() if node_class_of(pool, world) == key}
     subjects = (
         *(request.spec.pool for request in world.requests.values()),
@@ -85,7 +85,7 @@ def is_needed(key: ClassKey, world: World) -> bool:
 
 
 def node_class_status(node_class: NodeClass, checked: Checked, now: Instant) -> NodeClassStatus:
-    """The status that tells what the cloud says."""
+    """The status with the result of the last check."""
     document = {**checked.found, "observedGeneration": checked.generation}
     status = (
         type(node_class.status)
@@ -107,7 +107,7 @@ def _blockage(checked: Checked) -> Blockage | None:
 
 
 def _prices(node_class: NodeClass, checked: Checked, now: Instant) -> Iterator[Condition]:
-    """Said once there is a doubt, and from then on."""
+    """The condition exists from the first doubt on."""
     before = next((each for each in node_class.status.conditions if each.type == PRICES), None)
     if before is None and not checked.doubts:
         return
@@ -127,5 +127,5 @@ def _short(text: str) -> str:
 
 
 def _document(status: NodeClassStatus) -> dict[str, object]:
-    # With its nulls: a merge patch leaves alone what it doesn't name.
+    # With its nulls: a merge patch doesn't change fields that it doesn't contain.
     return status.model_dump(mode="json")

@@ -1,7 +1,7 @@
-"""What a pool says while types that it names can't be bought anywhere it may buy.
+"""The condition of a pool that names server types which can't be bought in any of its locations.
 
-A type is retired one day, or misspelt, or sold only where the networks of the node class don't
-reach. The pool goes on with the others; without a word nobody would know why it is never bought.
+A type may be retired or misspelt, or sold only where the networks of the node class don't reach.
+The pool goes on with its other types; the condition explains why this one is never bought.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from reconciler.core.world import World
     from reconciler.facts.condition_words import Words
 
-SOLD: Final = ("AllSold", "Each server type of the pool is sold in one of its places.")
+SOLD: Final = ("AllSold", "Each server type of the pool is sold in one of its locations.")
 NAMED: Final = 5
-"""So many types have their own reason."""
+"""How many types are listed with their reason."""
 LONGEST: Final = 800
-"""Letters of all reasons, of the 1024 that a condition's message may have."""
+"""Characters of all reasons, out of the 1024 that a condition's message may have."""
 
 
 def news(pool: NodePool, world: World, now: Instant) -> Condition | None:
@@ -42,11 +42,11 @@ def _said(missing: tuple[ServerTypeName, ...], pool: NodePool, world: World) -> 
     sold = world.offerings[key]
     reasons = [why_missing(each, sold, node_class=key.name) for each in missing[:NAMED]]
     if len(missing) > NAMED:
-        reasons.append(f"{len(missing) - NAMED} other types are not sold either")
+        reasons.append(f"{len(missing) - NAMED} more types are not sold either")
     told = "; ".join(reasons)
     told = told if len(told) <= LONGEST else f"{told[: LONGEST - 1]}…"
     return "NotSold", (
-        f"{told}. What isn't sold is never bought: see whether the cloud still sells "
-        "it and whether the node class's images and networks admit it, or take it out of "
+        f"{told}. growth never buys these types: check whether the cloud still sells them and "
+        "whether the node class's images and networks allow them, or remove them from "
         "spec.serverTypes."
     )

@@ -1,4 +1,4 @@
-"""What a pool says while it is paused, and once the pause has ended."""
+"""The condition of a pool that is paused, and once the pause has ended."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from reconciler.core.world import World
 
 CONDITION: Final = "Paused"
-RESUMED: Final = (Truth.FALSE, "Resumed", "The pool buys and gives back again.")
+RESUMED: Final = (Truth.FALSE, "Resumed", "The pool buys machines and gives them back again.")
 
 
 def pause_end(pool: NodePool, world: World) -> datetime | None:
@@ -26,7 +26,7 @@ def pause_end(pool: NodePool, world: World) -> datetime | None:
 
 
 def news(pool: NodePool, world: World, now: Instant) -> Condition | None:
-    """The condition to write. Unlike others it is written anew when its message changes."""
+    """The condition to write; unlike others, it is also written if only its message changes."""
     pause = world.ledger.brakes.pauses.get(pool.name)
     known = condition_in_status(pool, CONDITION)
     if known is None and pause is None:

@@ -1,12 +1,12 @@
-"""What the provider couldn't deliver lately, as the pool's status keeps it over every restart.
+"""What the provider couldn't deliver recently; kept in the pool's status, so it survives restarts.
 
-A request that is Unmet refuses its offer (or place, or project) for the pool's time to live, and
-for twice as long with each failure in a row. Requests of one burst that are refused together are
-one failure. When the time is over the entry stays, so that one machine is tried at a time, until
-one that was accepted since then is Ready; one that is refused instead begins the next, longer wait.
+After an Unmet request its offer (or location, or project) isn't bought for the pool's time to live,
+and for twice as long with each failure in a row. Requests that are refused in one burst count as
+one failure. When the time is over the entry stays, and machines are tried one at a time, until one
+that was accepted since then is Ready. A refusal in this phase begins the next, longer wait.
 
-A machine that was accepted and never served counts too, if no other of its offer came to serve
-meanwhile: at first it is replaced by one, and when that one doesn't serve either the offer rests.
+A machine that was accepted but never served counts too, unless another machine of its offer served
+meanwhile: it is replaced once, and if the second doesn't serve either, the offer has to wait.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from reconciler.core.world import World
 
 AT_ONCE: Final = 1.0
-"""Seconds until a machine that never served may be replaced, by one."""
+"""Seconds until a machine that never served may be replaced once."""
 MOST: Final = 512
-"""Entries, as the definition of NodePool admits them."""
+"""The most entries that the definition of NodePool allows."""
 
 
 def unmet_offers(
     pool: NodePool, failed: Iterable[NodeRequest], world: World
 ) -> tuple[UnmetOffer, ...]:
-    """The entries as they should be now; the same ones as long as nothing has happened."""
+    """The entries as they should be now; unchanged as long as nothing has happened."""
     found = {key_of_entry(each): each for each in pool.status.unmet_offers}
     for request, at in _failures(failed, world):
         known = found.get(key_of_refusal(request))
@@ -63,7 +63,7 @@ def next_refusal_end(pool: NodePool, now: Instant) -> Iterator[float]:
 
 
 def _failures(failed: Iterable[NodeRequest], world: World) -> list[tuple[NodeRequest, datetime]]:
-    """In the order in which they happened; a single lemon among machines that serve is none."""
+    """Failures in their order. One bad machine isn't a failure if others of its offer serve."""
     found = [
         (request, at)
         for request in failed
@@ -74,7 +74,7 @@ def _failures(failed: Iterable[NodeRequest], world: World) -> list[tuple[NodeReq
 
 
 def _is_lemon(request: NodeRequest) -> bool:
-    """Whether its machine had all its time and never served."""
+    """Whether its machine didn't serve in time."""
     return request.status.phase is RequestPhase.DEPROVISIONING
 
 
@@ -136,6 +136,6 @@ def _is_proven(
 
 
 def _bounded(found: Mapping[EntryKey, UnmetOffer]) -> tuple[UnmetOffer, ...]:
-    """Sorted; of too many the ones that hold longest."""
+    """Sorted; if there are too many, those that last longest."""
     longest = sorted(found.values(), key=lambda each: each.until)[-MOST:]
     return tuple(sorted(longest, key=key_of_entry))

@@ -1,4 +1,4 @@
-"""What a pool says while nothing of its cloud is given back because a listing can't be right."""
+"""The condition of a pool while removals are held because its cloud's listing can't be right."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from reconciler.providers.port import ClassKey
 
 CONDITION: Final = "RemovalHeld"
-RELEASED: Final = ("Released", "What the cloud lists is believed.")
+RELEASED: Final = ("Released", "The listings of the cloud are trusted again.")
 
 
 def news(pool: NodePool, world: World, now: Instant) -> Condition | None:
     """The condition to write, if it has begun, changed or ended."""
     key = node_class_of(pool, world)
     said = _doubt(key, world)
-    # While nothing can be concluded from a cloud, the last statement about it stays.
+    # Without a usable listing, the last condition stays.
     if said is None and key not in world.ledger.removal.crowds:
         return None
     return begun_or_ended(pool, now, name=CONDITION, said=said, otherwise=RELEASED)
@@ -33,12 +33,12 @@ def _doubt(key: ClassKey, world: World) -> Words | None:
     """Reason and message; None while nothing is held."""
     trust = world.ledger.brakes.clouds.get(key)
     if trust is not None and trust.suspected_at is not None and trust.doubt:
-        return "ListingDoubted", f"{trust.doubt}; nothing is given back until another one agrees."
+        return "ListingDoubted", f"{trust.doubt}; nothing is given back until another agrees."
     crowd = world.ledger.removal.crowds.get(key, 0)
     if crowd:
         return "TooManyOrphans", (
-            f"{crowd} machines have no NodeRequest and no Node, too many to be "
-            "believed: was this cluster restored from a backup, or does another one bear its id? "
-            "None of them is deleted."
+            f"{crowd} machines have no NodeRequest and no Node. So many suggest that this cluster "
+            "was restored from a backup, or that another cluster has the same id, so none of them "
+            "is deleted."
         )
     return None

@@ -1,11 +1,10 @@
-"""What each pool says of itself, composed once and written once, and how a deleted pool goes.
+"""The status of each pool, and how a deleted pool goes.
 
-The status is worked out from what there is, never counted up and down, and written only when it
-says something new. What others wait for is written at once: what the provider doesn't have, what
-blocks the pool, what was learnt of its nodes, and each condition. Figures, and why nodes are there,
-are counted at most once a second.
+The status is computed from the current state, never counted up and down, and written only when it
+changes. What others wait for is written at once: refused offers, blockages, learnt allocatable, and
+conditions. Counts, and the reasons why nodes are kept, are updated at most once a second.
 
-This rule is the last of a pass, so that a pool tells what all other rules know in the same pass.
+This rule is the last of a pass, so that the status shows what all other rules found in that pass.
 """
 
 from __future__ import annotations
@@ -62,24 +61,24 @@ CONDITIONS: Final = (
     several_currencies,
     leaving,
 )
-"""Each has `news`: the condition as it has to be written now, or None while the status is right."""
+"""Each has `news`: the condition to write now, or None while the status is right."""
 
 Figures = dict[str, dict[str, Any]]
 """Fields of the status that are counted, by pool."""
 
 
 class PoolCount(NamedTuple):
-    """What is counted now and then."""
+    """The figures of all pools, and when to count again."""
 
     figures: Figures
-    """Nothing while it isn't time."""
+    """Empty until it is time to count again."""
     wake_at: float
-    """When it says something else, though nothing changes."""
+    """When the figures change by time alone."""
     remembered: PoolsLedger
 
 
 def decide(world: World, now: Instant) -> Decision[PoolsLedger]:
-    """One step for each pool that is free for one, and the status of what can't be read."""
+    """One step for each free pool, and a notice on each object that can't be decoded."""
     look = ProvisioningLook(
         world=world, now=now, memory=world.ledger.provisioning, clock=sighted_clock(world, now)
     )
@@ -103,9 +102,9 @@ def _step(pool: NodePool, look: ProvisioningLook, figures: Mapping[str, Any]) ->
     if is_going and not has_our_finalizer(pool):
         return WAIT
     if is_going and leaving.has_left(pool, look.world):
-        return Step(actions=(let_go(pool),), why="nothing of the pool is left to look after")
+        return Step(actions=(let_go(pool),), why="the pool has nothing left to clean up")
     if not has_our_finalizer(pool):
-        return Step(actions=(held(pool),), why="its machines are looked after before it goes")
+        return Step(actions=(held(pool),), why="the pool must not go before its machines")
     conditions = [each for each in _news(pool, look) if each is not None]
     return (
         _leaving(pool, look.world, conditions)
@@ -119,7 +118,7 @@ def _news(pool: NodePool, look: ProvisioningLook) -> Iterator[Condition | None]:
 
 
 def _leaving(pool: NodePool, world: World, conditions: list[Condition]) -> Step:
-    """A pool that is deleted has no figures any more, only what it waits for."""
+    """The status of a pool that is being deleted has no figures, only what it waits for."""
     if not conditions:
         return WAIT
     joined = joined_conditions(pool.status.conditions, *conditions)

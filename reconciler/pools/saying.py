@@ -1,4 +1,4 @@
-"""A condition that begins and ends on a pool, and is absent where it has never held."""
+"""Conditions of a pool that become true and false, and are absent until they are first true."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def begun_or_ended(
     if known is None and said is None:
         return None
     if known is not None and (known.status, known.reason) == (truth, reason):
-        # The figures in a message change all the time and aren't worth a write.
+        # Figures in a message change all the time; that alone isn't worth a write.
         return None
     return pool_condition(pool, now, name=name, truth=truth, reason=reason, message=message)
 
@@ -35,7 +35,7 @@ def begun_or_ended(
 def pool_condition(
     pool: NodePool, now: Instant, *, name: str, truth: Truth, reason: str, message: str
 ) -> Condition:
-    """A condition of a pool; while its truth stays, so does the time of its last change."""
+    """A condition of a pool; lastTransitionTime changes only with the status."""
     return stated(
         pool.status.conditions,
         name=name,

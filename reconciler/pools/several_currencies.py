@@ -1,8 +1,8 @@
-"""What a pool says while its prices are in more than one currency.
+"""The condition of a pool whose prices are in more than one currency.
 
-Its node class sells in both, or it has machines that were bought before its class sold in another.
-Amounts of two currencies are never compared and never added, so what people would expect of one
-pool doesn't hold: the cheapest machine, a limit on its cost. They should know.
+Either its node class sells in several, or it has machines from before the class changed its
+currency. Amounts of different currencies are never compared or added, so two expectations don't
+hold: that the cheapest machine is bought, and that a cost limit covers everything.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ONE: Final = ("OneCurrency", "All prices of the pool are in one currency.")
 
 
 def news(pool: NodePool, world: World, now: Instant) -> Condition | None:
-    """The condition to write, as its offers and its last counted machines are."""
+    """The condition to write, from the pool's offers and its last counted machines."""
     offered = world.ledger.planning.shelf.currencies.get(pool.name, frozenset())
     paid = {each.currency for each in pool.status.other_costs}
     currencies = offered | paid | ({pool.status.currency} if paid else set())

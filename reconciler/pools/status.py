@@ -1,4 +1,4 @@
-"""The status of one pool: what was counted, what blocks it, what it can't get, its conditions."""
+"""The status of one pool: counts, blockage, refused offers, and conditions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def status_of_pool(
     figures: Mapping[str, Any],
     said: Iterable[Condition],
 ) -> NodePoolStatus:
-    """The status as it should be now; the same object, as nearly always, if it is no news."""
+    """The status as it should be now; the same object if nothing has changed, as usual."""
     news = {
         **figures,
         "observed_generation": pool.metadata.generation,
@@ -56,18 +56,18 @@ def status_of_pool(
 
 
 def written(status: NodePoolStatus) -> Mapping[str, Any]:
-    """As a merge patch: what is unset has to be said."""
+    """As a merge patch, in which unset fields have to be null."""
     return {**dict.fromkeys(NULLABLE), **status.document()}
 
 
 def _with(status: NodePoolStatus, news: Mapping[str, Any]) -> NodePoolStatus:
-    """The status with these fields; the same one, as nearly always, if they are no news."""
+    """The status with these fields; the same object if they don't change it."""
     are_known = all(getattr(status, name) == value for name, value in news.items())
     return status if are_known else status.model_copy(update=news)
 
 
 def _of_node_class(pool: NodePool, status: NodePoolStatus, look: ProvisioningLook) -> Condition:
-    """Whether machines can be made; it is about the generation of the node class."""
+    """Whether machines can be created; observedGeneration is that of the node class."""
     blocked = status.blocked
     node_class = look.world.node_classes.get(node_class_of(pool, look.world))
     return stated(

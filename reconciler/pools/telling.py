@@ -1,4 +1,4 @@
-"""What a person should know of a pool, once for each thing that its status begins to say."""
+"""Events about a pool, one for each new problem in its status."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def status_events(pool: NodePool, after: NodePoolStatus) -> Iterator[Action]:
-    """The events that a new status is worth."""
+    """The events for what is new in a status."""
     before = pool.status
     blocked = after.blocked
     if blocked is not None and (before.blocked is None or blocked.reason != before.blocked.reason):
@@ -30,7 +30,7 @@ def _learnt(before: NodePoolStatus, after: NodePoolStatus) -> Iterator[tuple[str
     known = {each.server_type: each for each in before.learnt_allocatable}
     for each in after.learnt_allocatable:
         if known.get(each.server_type) != each:
-            yield "SmallerThanPromised", f"{told_of(each)}. Plans count on that from now on."
+            yield "SmallerThanPromised", f"{told_of(each)}. Plans use these values from now on."
 
 
 def _in_vain(before: NodePoolStatus, after: NodePoolStatus) -> Iterator[tuple[str, str]]:
@@ -40,7 +40,7 @@ def _in_vain(before: NodePoolStatus, after: NodePoolStatus) -> Iterator[tuple[st
             note = (
                 f"{each.offering} was bought for pods of {each.owner} and serves, but the "
                 "scheduler does not use it for them. It isn't bought for them again before "
-                f"{write_time(each.until)}: look for taints or labels that somebody changes on "
+                f"{write_time(each.until)}: check whether something changes taints or labels of "
                 "new nodes."
             )
             yield "BoughtInVain", note

@@ -1,10 +1,10 @@
-"""What objects of ours say that can't be read: that they can't, and what is wrong with them.
+"""The conditions of growth's own objects that can't be decoded.
 
-The API server takes what its definition lets through, and definitions may be of another version
-than we are. Such an object is as good as not there for every rule, which people have to see where
-they look: on the object itself. Its status is patched without knowing the rest of it; what its
-conditions say already is read apart, so it is written once. As soon as the object can be read, its
-own rule writes these conditions anew.
+The API server accepts whatever the installed definitions allow, and these may be of another version
+than this process. For every rule such an object doesn't exist, so the object itself has to say so.
+Its status is patched without knowing the rest of it. Its conditions are decoded separately, so that
+the patch is written only once. When the object can be decoded again, its own rule overwrites these
+conditions.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ REASON: Final = "Unreadable"
 
 
 def unreadable_notices(world: World, now: Instant) -> Iterator[Sequence]:
-    """The status of each object that can't be read and doesn't say so."""
+    """A patch for each object that can't be decoded and doesn't say so yet."""
     for kind, found in sorted(world.unreadable.items()):
         for each in found:
             subject = _subject(kind, each.key.name)
@@ -66,8 +66,8 @@ def _wanted(found: Unreadable, now: Instant) -> Iterator[Statement]:
             type=name,
             status=truth.value,
             reason=REASON,
-            message=f"It can't be read, and counts as not there: {found.problem}. Mend it with "
-            "kubectl edit; growth crds check tells whether the definitions are of this version.",
+            message=f"growth can't read this object and ignores it: {found.problem}. Fix it with "
+            "kubectl edit; growth crds check shows whether the definitions match this version.",
             last_transition_time=before.get((name, truth.value)) or write_time(now.wall),
             observed_generation=found.generation,
         )

@@ -1,7 +1,7 @@
-"""A second request for the same pods: what a leader wrote that had lost its Lease already.
+"""A second request for the same pods, written by a leader that had already lost its Lease.
 
-Its write may arrive late, when the next leader has bought for the pods. The older request counts.
-It stands in for the later one only if it has as many seats for those still to come, too.
+Such a write may arrive late, after the next leader has bought for the pods. The older request
+counts, but it replaces the later one only if it also has as many seats for announced pods.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def duplicates(requests: Iterable[NodeRequest]) -> frozenset[str]:
-    """The requests of which older ones, whose machines are on their way, serve everyone."""
+    """Requests all of whose pods and seats are served by older requests with machines coming."""
     coming = sorted((each for each in requests if _counts(each)), key=_age)
     served: dict[str, NodeRequest] = {}
     found = set()
@@ -36,7 +36,7 @@ def duplicates(requests: Iterable[NodeRequest]) -> frozenset[str]:
 def _has_as_many_seats(
     request: NodeRequest, pods: Iterable[str], served: Mapping[str, NodeRequest]
 ) -> bool:
-    """Whether those that serve its pods have all the seats that it would have."""
+    """Whether the requests that serve its pods also have all its seats."""
     older = {served[uid].name: served[uid] for uid in pods}
     seats: Counter[Owner] = Counter()
     for each in older.values():
@@ -49,7 +49,7 @@ def _counts(request: NodeRequest) -> bool:
 
 
 def _age(request: NodeRequest) -> tuple[bool, float, str]:
-    """A machine that was accepted is paid for already, so it counts whatever its age."""
+    """Accepted requests come first, whatever their age: their machines are already paid for."""
     created = request.metadata.creation_timestamp
     is_pending = request.status.accepted_at is None
     return is_pending, 0.0 if created is None else created.timestamp(), request.name

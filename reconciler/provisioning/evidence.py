@@ -1,8 +1,8 @@
-"""What listings tell of a request's machine: it is there, or nobody would find it any more.
+"""What listings say about a request's machine: that it exists, or that it doesn't.
 
-A machine is a request's if it bears its name and its uid. That there is none is known only from two
-complete and believed listings in a row, both asked for after the last moment at which one could
-have been made: one alone may have missed what was made a second before.
+A machine belongs to a request if it has the request's name and uid. That there is none is certain
+only after two complete and believed listings in a row, both begun after the last moment at which
+the machine could have been created: a single one may miss a machine that was created just before.
 """
 
 from __future__ import annotations
@@ -41,8 +41,7 @@ def machine_of_request(request: NodeRequest, world: World) -> Machine | None:
 def machine_is_gone(request: NodeRequest, world: World, *, since: float) -> bool:
     """Whether there is no machine, of those that could have been made until a moment.
 
-    Where the node class is gone there is nobody left to ask; its machines are found when it is
-    back.
+    If the node class is gone there is no cloud to ask; its machines are found when it is back.
     """
     return all(_is_without(request, key, world, since=since) for key in _clouds(request, world))
 

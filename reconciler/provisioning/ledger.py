@@ -23,7 +23,7 @@ class RequestStage(NamedTuple):
     uid: str
     phase: RequestPhase
     is_going: bool
-    """Whether somebody has deleted the object."""
+    """Whether the object is being deleted."""
 
 
 class StageSeen(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,7 +33,7 @@ class StageSeen(msgspec.Struct, frozen=True, kw_only=True):
     at: float
     """In monotonic seconds: a listing that was asked for later knows all that happened before."""
     since: float = 0.0
-    """When the provider accepted, on the clock that stands still while we are blind."""
+    """When the provider accepted, on the clock that stops while growth is blind."""
 
 
 class FailedCreates(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""One look of provisioning: the world, the moment, what is remembered, what follows from all."""
+"""The input of provisioning's rules in one pass: world, time, memory, and derived values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reconciler.provisioning.duplicates import duplicates
 from reconciler.provisioning.together import ComingMachine, ComingTogether, companies
 
 if TYPE_CHECKING:
-    # Whoever makes a world needs this room's part of the ledger first.
+    # At run time this would be a cycle: the type of the World includes this room's ledger.
     from collections.abc import Mapping, Sequence
 
     from growth.api.noderequest import NodeRequest
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ProvisioningLook:
-    """What every rule here is given; derived values are worked out once, if somebody asks."""
+    """The input of every rule here; derived values are computed once, when they are needed."""
 
     world: World
     now: Instant
     memory: ProvisioningLedger
     clock: SightedClock
-    """It stands still while we are blind."""
+    """It stops while growth is blind."""
 
     @cached_property
     def duplicates(self) -> frozenset[str]:
@@ -44,7 +44,7 @@ class ProvisioningLook:
 
     @cached_property
     def awaiting(self) -> Awaiting:
-        """Everyone who may await a machine."""
+        """All pods and workloads that may wait for a machine."""
         return Awaiting(world=self.world, now=self.now, waiting=self.world.pending)
 
     @cached_property
@@ -60,7 +60,7 @@ class ProvisioningLook:
 
     @cached_property
     def failed(self) -> Mapping[str, Sequence[NodeRequest]]:
-        """Requests that came to nothing, by pool."""
+        """Failed requests, by pool."""
         found: defaultdict[str, list[NodeRequest]] = defaultdict(list)
         for request in self.world.requests.values():
             if request.status.phase in FAILED:

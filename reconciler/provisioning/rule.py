@@ -1,11 +1,11 @@
 """What happens next with each NodeRequest.
 
-    Pending         the provider is asked, by name; its answer decides
+    Pending         the provider is asked for a machine; its answer decides
     Provisioning    the machine boots and its node joins, or it is given up
     Ready, Unmet    the request has done its work and is deleted after its time to live
-    Deprovisioning  what was bought in vain is given back, then the request goes
+    Deprovisioning  the machine is given back, then the request is deleted
 
-No pool, no request: one that belongs to none is deleted, as is one that a person deletes by hand.
+A request without a pool is deleted, and handled like one that a person deletes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ POOLS = "NodePool"
 
 
 def decide(world: World, now: Instant) -> Decision[ProvisioningLedger]:
-    """One step for each request that is free for one, and for nodes that a pool leaves behind."""
+    """One step for each free request, and for nodes that a deleted pool retains."""
     clock = sighted_clock(world, now)
     look = ProvisioningLook(
         world=world, now=now, memory=remembered_requests(world, now, clock), clock=clock
@@ -54,7 +54,7 @@ def decide(world: World, now: Instant) -> Decision[ProvisioningLedger]:
     }
     asked = [name for name, step in steps.items() if any(map(_is_asking, step.actions))]
     begun = [name for name, step in steps.items() if step.actions]
-    # They are begun in this order: where several machines open at once, it is that of their room.
+    # Sequences begin in this order: of machines that open together, the one with most room first.
     begun.sort(key=lambda name: -spare(world.requests[name]))
     return Decision(
         section=_remembering(look, asked),
@@ -74,7 +74,7 @@ def _is_asking(action: object) -> bool:
 
 
 def _remembering(look: ProvisioningLook, asked: Iterable[str]) -> ProvisioningLedger:
-    """What answers to these questions will be about."""
+    """Remembers the generations that the answers to these creates will refer to."""
     of = dict(look.memory.asked_of)
     for name in asked:
         pool = look.world.pools[look.world.requests[name].spec.pool]
@@ -109,7 +109,7 @@ def _owned(request: NodeRequest, pool: NodePool, look: ProvisioningLook) -> Step
 
 
 def _ownerless(request: NodeRequest, look: ProvisioningLook) -> Step:
-    """No pool, no request; unless the pool is there and we can't read it."""
+    """A request without a pool is deleted, unless the pool may exist but can't be read."""
     if request.metadata.deletion_timestamp is not None:
         return cancelled_request(request, look)
     health = look.world.sources.get(POOLS)

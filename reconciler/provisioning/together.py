@@ -1,14 +1,14 @@
-"""Machines of one plan begin to serve together, as far as that costs little.
+"""Machines of one plan begin to serve together, as far as that costs little time.
 
-Whoever waits takes the first machine that serves, whoever it was bought for: a plan for several
-workloads is upset when its machines come one after the other, and more are bought for those who
-find their places taken. So our start-up taint stays until the others of the plan are Ready, too: a
-moment where machines are there at once, and where they boot three times as long as this one took.
-It also stays while the control plane's own taints are on one of those that are Ready: it takes them
-off in rounds of some seconds, so the last one bears them longest.
+The scheduler puts waiting pods on the first machine that serves, whichever pods it was bought for.
+If the machines of a plan for several workloads come one after the other, the plan breaks, and more
+machines are bought for pods whose places are taken. So growth's start-up taint stays until the
+other machines of the plan are Ready too: half a second if machines appear at once, and up to three
+times as long as this one took if they have to boot. The taint also stays while one of the Ready
+machines has taints of the control plane, which removes them in rounds of some seconds.
 
-Even then one opens first, and in the milliseconds until the next one does the scheduler sends there
-whoever comes. So the first is the one on which most room is left over.
+Even so one machine opens first, and for some milliseconds the scheduler puts every pod there. So
+the machine with the most spare room opens first.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from growth.scheduling.owners import Owner
 
 A_MOMENT: Final = 0.5
-"""Seconds for which a Ready machine waits at least for one that isn't."""
+"""The least seconds that a Ready machine waits for one that isn't."""
 BOOTS: Final = 4.0
-"""What took longer to be Ready has booted. To bind a burst takes seconds, too: it begins with what
-is there at once."""
+"""A machine that took longer than this to be Ready has booted; a faster one appeared at once, and
+should serve at once, because to bind a burst of pods takes seconds too."""
 TIMES: Final = 3.0
-"""A machine that has booted waits so many times as long as it took."""
+"""A machine that has booted waits at most this many times as long as it took."""
 AT_MOST: Final = 5.0
-"""Seconds after a machine was Ready in which the control plane's taints on it are waited for."""
+"""The most seconds after Ready to wait until the control plane has removed its own taints."""
 
 
 class ComingMachine(NamedTuple):
@@ -58,7 +58,7 @@ class ComingTogether(NamedTuple):
     is_booting: bool = False
     """Whether one of them isn't Ready."""
     held_until: float = -NEVER
-    """How long it is waited for the control plane, which keeps pods off some that are Ready."""
+    """Until when to wait for the control plane to remove its taints from Ready machines."""
 
 
 def companies(coming: Iterable[ComingMachine]) -> Mapping[int, ComingTogether]:
@@ -78,21 +78,21 @@ def together_at(
     booted: float,
     longest: float,
 ) -> float:
-    """When a machine that is Ready, for which it took so long, has waited for the others."""
+    """When a Ready machine, which took `booted` seconds, has waited long enough for the others."""
     found = ComingTogether()
     for second in of_one_plan(second_of(request)):
         found = _joined(found, known.get(second, ComingTogether()))
-    # Where all are for one workload it doesn't matter which of its pods goes where.
+    # With a single workload it doesn't matter which of its pods goes where.
     if found.machines <= 1 or len(found.workloads) <= 1:
         return ready_at
     patience = min(TIMES * booted, longest) if booted >= BOOTS else 0.0
     for_others = max(patience, min(A_MOMENT, longest)) if found.is_booting else 0.0
-    # Who has waited for the last one to be Ready waits for it to serve, too.
+    # After waiting for the last machine to be Ready, also wait until it can serve.
     return max(ready_at + for_others, min(found.held_until, ready_at + patience + AT_MOST))
 
 
 def spare(request: NodeRequest) -> float:
-    """What the room of a machine is worth that is promised to nobody, at its price."""
+    """The value of a machine's room that is promised to no pod, as a share of its price."""
     whole, promised = parse_resources(request.spec.resources), Counter[str]()
     for each in request.spec.workloads:
         for name, amount in parse_resources(each.requests).amounts.items():

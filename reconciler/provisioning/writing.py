@@ -1,6 +1,6 @@
-"""What is written on a request, and said of it to people: status, history, events.
+"""How the status, history and events of a request are written.
 
-The conditions of a status follow from its phase; those of other types stay as they are.
+Conditions are derived from the phase; those of other types stay as they are.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 KIND: Final = "NodeRequest"
 LONGEST_REASON: Final = 1024
-"""Of what others say, as the definition of an event in a status admits it."""
+"""The most characters that the definition allows in a history entry."""
 
 
 def moved(
@@ -68,7 +68,7 @@ def delete_request(request: NodeRequest) -> Delete:
 
 
 def warned(found: CustomResource | Node, *, reason: str, note: str) -> EmitEvent:
-    """Something that a person should know about one of our objects, or a node."""
+    """A warning event about one of growth's objects, or a node."""
     return event_about(
         found,
         action=EventAction.PROVISIONING,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from reconciler.core.world import World
 
 DOUBTED = Trust(judged=90.0, suspected_at=90.0, doubt="a listing shows 0 of the 4 machines")
-UNSEEN = Trust(doubt="not seen: no answer")
+UNSEEN = Trust(doubt="its machines can't be listed: no answer")
 BELIEVED = Trust(judged=90.0, suspected_at=80.0)
 
 

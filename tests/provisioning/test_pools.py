@@ -262,7 +262,7 @@ def test_what_a_deleted_pool_has_on_its_way_is_cancelled_or_given_back() -> None
     assert life.get("NodeRequest", "default-2") is None
     assert (life.phase, life.get("NodeRemovalRequest").name) == ("", NAME)
     (told,) = (each for each in status(life).conditions if each.type == "Deleting")
-    assert told.message == f"Waits for removal {NAME}."
+    assert told.message == f"Waiting for removal {NAME}."
     life.drop("NodeRemovalRequest")
     life.soon()
     assert life.get("NodePool", "default") is None

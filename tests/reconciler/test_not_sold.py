@@ -45,17 +45,17 @@ def said(known: World) -> dict[str, Any] | None:
             listing("small", "retired", "Smal"),
             (
                 "retired isn't sold by class default; "
-                "Smal isn't sold by class default (did you mean small?). What"
+                "Smal isn't sold by class default (did you mean small?). growth"
             ),
         ),
         (
             listing("small", "large", locations=[{"region": "there"}]),
-            "large is sold in here, and in none of the pool's locations. What",
+            "large is sold in here, and in none of the pool's locations. growth",
         ),
         (listing("SMALL", locations=NOWHERE), "SMALL is sold in here, there, and in none"),
         (
             listing(*(f"type-{number}" for number in range(12))),
-            "type-4 isn't sold by class default; 7 other types are not sold either",
+            "type-4 isn't sold by class default; 7 more types are not sold either",
         ),
     ],
     ids=["retired", "elsewhere", "nowhere", "many"],

@@ -402,7 +402,7 @@ def test_without_a_mistake_only_a_persons_node_is_left() -> None:
     assert [node.name for node in told.nodes()] == [first.name]
     deleted = told.server.kind("NodePool").named(OLD)
     (condition,) = (each for each in deleted.status.conditions if each.type == "Deleting")
-    assert condition.message == f"Waits for node {first.name} that a person has cordoned."
+    assert condition.message == f"Waiting for node {first.name} (cordoned by a person)."
 
 
 def _cordoned(node: Node) -> Node:

@@ -318,7 +318,7 @@ HELD = SickNodes(held={"default": HealthCount(sick=3, nodes=10)})
 def test_a_pool_says_how_many_of_its_nodes_are_sick() -> None:
     status, reason, message = said(of(FIVE), HELD) or ("", "", "")
     assert (status, reason) == ("True", "TooManySick")
-    assert message.startswith("3 of 10 nodes aren't Ready at once")
+    assert message.startswith("3 of 10 nodes are not Ready at the same time")
 
 
 def test_a_pool_says_when_it_is_over_and_nothing_if_it_never_was() -> None:
