@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from growth.api.hetznernodeclass import Kubelet
 from growth.errors import RetryLater
-from reconciler.providers.hetzner.billing import cost, paid_until
+from reconciler.providers.hetzner.billing import cost
 from reconciler.providers.hetzner.catalogue import allocatable
 from reconciler.providers.hetzner.last_good import FAILED_FOR
 from reconciler.providers.hetzner.wire import Pricing, ServerType
@@ -241,9 +241,3 @@ def test_a_longer_life_never_costs_less(hours: float, more: float) -> None:
         return cost(START, end, hourly=Decimal("0.01"), monthly=Decimal(5))
 
     assert paid(hours) <= paid(hours + more) <= paid(hours) + Decimal("0.01") * (int(more) + 1)
-
-
-def test_an_hour_is_paid_to_its_end() -> None:
-    assert paid_until(START, START) == START + HOUR
-    assert paid_until(START, START + HOUR) == START + HOUR
-    assert paid_until(START, START + timedelta(minutes=61)) == START + 2 * HOUR

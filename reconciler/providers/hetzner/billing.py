@@ -13,11 +13,6 @@ if TYPE_CHECKING:
 HOUR = timedelta(hours=1)
 
 
-def paid_until(created: datetime, now: datetime) -> datetime:
-    """The end of the hour that is paid already: giving a server back before it saves nothing."""
-    return created + max(1, math.ceil((now - created) / HOUR)) * HOUR
-
-
 def cost(created: datetime, ended: datetime, *, hourly: Decimal, monthly: Decimal) -> Decimal:
     """What a server has cost from its creation to its end."""
     return sum(

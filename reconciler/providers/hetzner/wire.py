@@ -10,12 +10,6 @@ from decimal import Decimal
 import msgspec
 
 
-class HetznerReference(msgspec.Struct, frozen=True):
-    """Something that is only named by its id."""
-
-    id: int
-
-
 class HetznerNamed(msgspec.Struct, frozen=True):
     """Something that a node class names: an SSH key, a firewall."""
 
