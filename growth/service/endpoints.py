@@ -9,12 +9,14 @@ answered before all parts have registered their checks.
 from __future__ import annotations
 
 import contextlib
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from aiohttp import web
 from prometheus_client.aiohttp import make_aiohttp_handler
 
 from growth.service.health import all_good
+from growth.service.own_thread import in_own_thread
 from growth.service.web_server import accepting, web_server
 
 if TYPE_CHECKING:
@@ -35,6 +37,14 @@ async def serve_endpoints(
     service: Service[ServiceSettings], listening: socket.socket
 ) -> AsyncIterator[None]:
     """Answer on the socket during the context."""
+    async with in_own_thread("endpoints", partial(_serving, service, listening)):
+        yield
+
+
+@contextlib.asynccontextmanager
+async def _serving(
+    service: Service[ServiceSettings], listening: socket.socket
+) -> AsyncIterator[None]:
     async with (
         web_server(_application(service), keepalive_timeout=KEPT_OPEN) as server,
         accepting(server, listening),

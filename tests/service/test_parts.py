@@ -6,11 +6,16 @@ import asyncio
 import contextlib
 import json
 import socket
+import threading
+import time
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import aiohttp
 import pytest
 from prometheus_client import Counter
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+from typing_extensions import override
 
 import growth
 from growth.errors import Misconfigured
@@ -22,8 +27,10 @@ from growth.service.web_server import listen, place_of
 from tests.service.build import BakerySettings, a_service
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
     from io import StringIO
+
+    from prometheus_client import Metric
 
     from growth.service.context import Part, Parts, Service
 
@@ -275,6 +282,37 @@ async def test_two_processes_in_one_interpreter_count_apart() -> None:
     assert "loaves_sold_total 5.0" in of_wheat
     assert 'process="rye"' in of_rye
     assert 'process="rye"' not in of_wheat
+
+
+class Slow(Collector):
+    """Metrics that are there only when somebody else has done something meanwhile."""
+
+    def __init__(self) -> None:
+        self.asked, self.done = threading.Event(), threading.Event()
+        self.deadline = time.monotonic() + 10
+
+    def describe(self) -> Iterator[Metric]:
+        yield GaugeMetricFamily("met", "Whether it was done in time")
+
+    @override
+    def collect(self) -> Iterator[Metric]:
+        self.asked.set()
+        # Not a wait: that would be a blocking call, which fails the test.
+        while not self.done.is_set() and time.monotonic() < self.deadline:
+            pass
+        yield GaugeMetricFamily("met", "Whether it was done in time", value=self.done.is_set())
+
+
+async def test_whatever_a_page_takes_no_part_waits_for_it() -> None:
+    async with opened({}) as bakery:
+        slow = Slow()
+        bakery.service.registry.register(slow)
+        asking = asyncio.create_task(bakery.ask("/metrics"))
+        while not slow.asked.is_set():  # noqa: ASYNC110 - a thread sets it
+            await asyncio.sleep(0)
+        slow.done.set()
+
+        assert "met 1.0" in (await asking)[1]
 
 
 async def test_a_path_that_nobody_serves_is_not_found() -> None:
