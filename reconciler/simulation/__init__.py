@@ -1,1 +1,1 @@
-"""A seeded world with virtual time, in which the real loop runs unchanged."""
+"""A simulated cluster with virtual time, in which the real loop runs unchanged."""

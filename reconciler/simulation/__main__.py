@@ -1,4 +1,4 @@
-"""`python -m reconciler.simulation`: one seed or many, what came of them, how to see it again."""
+"""`python -m reconciler.simulation`: runs one or many seeds, and prints results and replays."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def main(
     parts: Parts | None = None,
     clock: Callable[[], float] = time.time,
 ) -> int:
-    """Run what was asked for, of a process with these parts; 1 if anything was breached."""
+    """Run the chosen seeds with these parts of the process; returns 1 if there was a breach."""
     parser = _parser()
     arguments = parser.parse_args(words)
     seeds = arguments.seeds
@@ -68,7 +68,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 class _Seeds(NamedTuple):
-    """Seeds one after the other; without a first one, some that nobody has chosen."""
+    """Consecutive seeds; without a first one, it is taken from the clock."""
 
     number: int
     first: int | None = None
@@ -113,7 +113,7 @@ def _faults(written: str) -> tuple[SimulatedFault, ...]:
 
 
 def _is_breached(seed: int, arguments: argparse.Namespace, parts: Parts | None) -> bool:
-    """Whether this seed breaches anything; what came of it is printed."""
+    """Run a seed and print the result; returns whether there was a breach."""
     faults = drawn(seed) if arguments.faults is None else arguments.faults
     story = Story(
         seed=seed, minutes=arguments.minutes, faults=faults, workloads=arguments.workloads
@@ -125,7 +125,7 @@ def _is_breached(seed: int, arguments: argparse.Namespace, parts: Parts | None) 
     if arguments.trace:
         arguments.trace.write_text("\n".join(outcome.lines) + "\n")
     told = json.dumps(_document(outcome)) if arguments.output == "json" else _text(outcome)
-    # Many seeds take hours, and are watched.
+    # Flushed, because many seeds take hours and people watch the output.
     print(told, flush=True)
     return bool(outcome.breaches)
 

@@ -1,8 +1,7 @@
-"""What must always hold, looked at after every change, and what must hold when all is quiet.
+"""Checks what must always hold, after each change, and what must hold at the end.
 
-The auditor believes nobody: it counts machines at the provider and objects at the server, never
-what a process thinks of them. It looks only at what has changed, so a long run costs no more a
-minute than a short one.
+The auditor trusts no process: it counts machines at the provider and objects in the API server. It
+checks only what has changed, so the cost per minute is the same in a long run.
 """
 
 from __future__ import annotations
@@ -47,36 +46,36 @@ ORDER: Final = (
     RequestPhase.READY,
     RequestPhase.DEPROVISIONING,
 )
-"""A request never goes back."""
+"""The order of phases; a request never goes back."""
 MAKES_A_SECOND_INTENT_EXCUSABLE: Final = frozenset(
     {SimulatedFault.EVENT_LOST, SimulatedFault.CLOCK_JUMP}
 )
-"""An event that was never told can't be known of, and a wait that is dated on the wall moves with
-its clock."""
+"""A process can't know a lost event, and a wait by the wall clock changes with that clock."""
 TWICE: Final = 0.1
-"""Of the pods that waited, this share may be bought for twice while faults excuse it, and a few."""
+"""The share of waiting pods for which two machines may be requested while faults excuse it."""
 REMOVALS: Final = "NodeRemovalRequest"
 FAILED: Final = RemovalPhase.REMOVAL_FAILED
 RESTED: Final = 25.0
-"""Seconds between two asks for one machine; pools wait for 30."""
+"""The shortest time in seconds between two deletions of a machine; pools wait for 30."""
 FORGETS_AN_ANSWER: Final = frozenset(
     {SimulatedFault.RESTART, SimulatedFault.FREEZE, SimulatedFault.CLOCK_JUMP}
 )
 SEEN_WITHIN: Final = 300.0
-"""Seconds until each node that serves is known to, whatever is late or lost."""
+"""Seconds within which a process knows each serving node, whatever is late or lost."""
 FOUND_BEFORE: Final = 60.0
-"""An orphan is found at most so many seconds before its removal is written."""
+"""An orphan is found at most this many seconds before its removal is written."""
 A_SECOND: Final = 1.0
 A_JUMP: Final = timedelta(seconds=300)
-"""A clock that somebody has moved is wrong by this at most."""
+"""The largest error of a clock that was moved."""
 TOO_OFTEN: Final = 10
 PLANS: Final = 40
-"""A plan is asked of nobody but ourselves: one for each quiet gap between two pods that come."""
+"""The same for plans. They load only our own process, and there is one for each quiet gap between
+arriving pods."""
 TRIES_KEPT: Final = 200
 
 
 class AuditBreach(NamedTuple):
-    """Something that must not be."""
+    """Something that must not happen."""
 
     at: float
     rule: str
@@ -84,7 +83,7 @@ class AuditBreach(NamedTuple):
 
 
 class Auditor:
-    """Everything that has to hold."""
+    """Checks everything that must hold."""
 
     def __init__(
         self, around: Surroundings, cloud: SimulatedCloud, *, possible: Possible, timing: Timing
@@ -92,11 +91,11 @@ class Auditor:
         self.found: AuditBreach | None = None
         server = around.server
         self.waited = 0
-        """Pods that ever waited for a machine that could be bought."""
+        """The number of pods that waited for a machine that could be bought."""
         self.twice = 0
-        """Machines that were asked for though their pod had one coming or just come."""
+        """Machines that were requested although their pod already had one coming or just joined."""
         self.wished_at: dict[str, float] = {}
-        """Since when a person wants that a node stays, by its name."""
+        """Since when a person wants a node to stay, by node name."""
         self.unknown = Unknown(around, cloud, breach=self.breach)
         self._waiting: set[str] = set()
         self._tried: dict[tuple[str, str], tuple[float, int]] = {}
@@ -113,7 +112,7 @@ class Auditor:
         self._served_at: dict[str, float] = {}
         self._asked_at: dict[str, float] = {}
         self._first_asks: dict[str, tuple[str, float]] = {}
-        """The uid of the removal, and when the provider was asked for it."""
+        """The uid of each machine's removal, and when the deletion was first requested."""
         self.purchases = Purchases(cloud)
         cloud.made, cloud.gone = self.machine_made, self.machine_gone
         cloud.deleting = self.machine_ends
@@ -123,14 +122,14 @@ class Auditor:
         server.kind("nodes").heard_by.append(self._node_changed)
 
     def breach(self, rule: str, text: str) -> None:
-        """What must not be ends the run: all that follows would only be its consequence."""
+        """Note a breach and end the run: later breaches would only be consequences."""
         if self.found is None:
             self.found = AuditBreach(self._timeline.now, rule, text)
             self._trace.note(f"BREACH of {rule}: {text}")
             self._timeline.stop()
 
     def effect_begins(self, step: str, subject: str) -> None:
-        """An effect that is tried again and again without a rest takes an API server down."""
+        """Check that an effect isn't repeated without a pause, which overloads an API server."""
         now, (since, times) = self._timeline.now, self._tried.get((step, subject), (0.0, 0))
         if now - since > A_SECOND:
             since, times = now, 0
@@ -142,7 +141,7 @@ class Auditor:
             del self._tried[next(iter(self._tried))]
 
     def machine_made(self, order: Order) -> None:
-        """The provider has made a machine."""
+        """Check a machine that the provider has created."""
         name, request_uid = order.name, order.request_uid
         request = self._server.kind("NodeRequest").named(name)
         if request is None or request.metadata.uid != request_uid:
@@ -154,14 +153,14 @@ class Auditor:
         self._recount(name, CountedSort(order.pool, order.server_type))
 
     def machine_gone(self, name: str) -> None:
-        """A machine is no longer paid for."""
+        """Handle a machine that is no longer paid for."""
         self._recount(name)
         self.unknown.look(name)
         self._asked_at.pop(name, None)
         self._first_asks.pop(name, None)
 
     def machine_ends(self, machine: ListedMachine) -> None:
-        """We ask the provider for a machine's end."""
+        """Check a deletion that a process requests from the provider."""
         name, removal = machine.name, self._server.kind(REMOVALS).named(machine.name)
         meant = None if removal is None else (removal.spec.node_id, removal.spec.request_uid)
         if meant != (machine.machine_id, machine.request_uid):
@@ -178,20 +177,20 @@ class Auditor:
         self._check_rest(name)
 
     def _first_asked(self, removal: NodeRemovalRequest) -> float:
-        """When the provider was first asked for it; what fails is tried again for no new reason."""
+        """When the deletion was first requested; retries need no new reason."""
         uid, before = removal.metadata.uid, self._first_asks.get(removal.name)
         if before is None or before[0] != uid:
             before = self._first_asks[removal.name] = uid, self._timeline.now
         return before[1]
 
     def _check_wish(self, name: str, *, asked: float) -> None:
-        """What a person has written on a node counts, as soon as it must have been heard of."""
+        """Check that a person's wish for a node is respected, once the process must know it."""
         wished_at = self.wished_at.get(name, asked)
         if asked - wished_at > SEEN_WITHIN:
             self.breach("a person's node stays", f"{name}, wished at {wished_at:.0f}")
 
     def _kept_on(self, name: str) -> tuple[Pod, ...]:
-        """The pods that would miss their node; of a silent one nobody says that they have ended."""
+        """The pods that need their node. On a silent node, no kubelet confirms a pod's end."""
         pods, node = self._server.kind("pods").objects, self._server.kind("nodes").named(name)
         kept = keepers(pods[key] for key in pods_bound_to(name, self._server))
         if node is None:
@@ -208,7 +207,7 @@ class Auditor:
             self.breach("who serves has joined", f"{name} serves since {since:.0f}")
 
     def _check_rest(self, name: str) -> None:
-        """A provider that was asked has its time, unless we can't remember that we asked."""
+        """Check for a pause between deletions of a machine, unless the process lost its memory."""
         before = self._asked_at.get(name, -RESTED)
         self._asked_at[name] = self._timeline.now
         is_excused = self._faults.kinds & FORGETS_AN_ANSWER
@@ -258,18 +257,18 @@ class Auditor:
             self.breach("one intent a pod", f"{name} for {pod.name}, {other} {standing}")
 
     def _is_crowded_out(self, promised: PodReference, machine: str) -> bool:
-        """Whether others were faster: it needs another place, and doesn't have to wait."""
+        """Whether other pods took its place; then it needs another one and doesn't have to wait."""
         pod = self._server.kind("pods").named(promised.name, namespace=promised.namespace)
         return pod is not None and not self._possible.holds_still(machine, pod)
 
     def _standing(self, request: NodeRequest) -> str:
-        """How a machine that a pod was promised is on its way to it; empty if it isn't."""
+        """The state of a machine that is still coming for a pod; "" if it isn't coming."""
         phase, is_there = request.status.phase, request.name in self._cloud.machines
         if phase is RequestPhase.PENDING or (phase is RequestPhase.PROVISIONING and is_there):
             return f"is {phase}"
         if phase is RequestPhase.READY and is_there:
             served = self._timeline.now - self._served_at[request.name]
-            # The wait is dated by its writer's clock, before the write had arrived.
+            # The time was set by the writer's clock, before the write arrived.
             if served < self._timing.bind_wait - 1.0:
                 return f"serves since {served:.1f} s"
         return ""
@@ -310,17 +309,17 @@ class Auditor:
     def _check_cordon(self, old: Node | None, new: Node | None) -> None:
         if old is None or new is None or not is_cordoned_by_a_person(old):
             return
-        # Who lifts a cordon of their own wishes nothing any more.
+        # A person who lifts their own cordon has no wish any more.
         if not new.spec.unschedulable and new.name in self.wished_at:
             self.breach("a person's cordon is never touched", f"{new.name} is uncordoned")
 
     def _recount(self, name: str, sort: CountedSort | None = None) -> None:
-        """Whether there is, or may yet be, a machine of this name.
+        """Count a machine that exists, or that may still come.
 
-        One whose Node somebody has deleted counts for no maximum of a type: no object tells it any
-        more, nor does a listing. It counts among the nodes of its pool until it goes as an orphan.
-        A Node that has outlived its machine counts for none either: nobody pays for it, and a
-        listing may show that the machine is gone before the Node is heard of.
+        A machine whose Node was deleted doesn't count for the maximum of its type: no object and no
+        listing has its type. It counts for its pool until it is removed as an orphan. A Node
+        without a machine doesn't count either: it isn't paid for, and a listing may show that the
+        machine is gone before the Node changes.
         """
         request = self._server.kind("NodeRequest").named(name)
         exists = (name in self._cloud.machines and name not in self._cloud.forgotten) or (
@@ -342,7 +341,7 @@ class Auditor:
             self.breach("no maximum is exceeded", text)
 
     def judge(self) -> None:
-        """What must hold in the end, when all has been quiet for long."""
+        """Check what must hold at the end, after a long quiet time."""
         self._all_machines_known()
         self._all_pods_placed()
         self._all_requests_done()

@@ -1,8 +1,8 @@
-"""The caches of one simulated process: what it knows, which is always a little of the past.
+"""The caches of a simulated process, which are always a little behind the API server.
 
-Each kind has its own watch. Events of a watch come in their order and after a lag of its own; a
-watch can break, and then goes on from the version it reached or takes in a whole list and tells the
-difference. It never accepts a state older than one that it has seen.
+Each kind has its own watch. Its events arrive in order, with a lag. If a watch breaks, it continues
+from its last version, or reads a complete list and reports the differences. It never accepts an
+older state than it has seen.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 USUAL_LAG = (0.001, 0.005)
 LIST_TAKES = 0.05
 ASKS_AGAIN = 1.0
-"""Seconds until a watch that was refused tries again."""
+"""Seconds until a refused watch tries again."""
 CONFIRMS_AFTER = 10.0
-"""Seconds until a suspicious list gets its second opinion."""
+"""Seconds until a suspicious list is checked by a second one."""
 LOST_AT_MOST = 240.0
-"""Seconds until a list shows what an event did not tell."""
+"""The longest time in seconds until a list shows a lost event."""
 NO_EVENT_PROBABILITY = 0.01
 
 
 class Cache:
-    """One kind, as one process knows it."""
+    """The cache of one kind in one process."""
 
     def __init__(
         self,
@@ -52,14 +52,14 @@ class Cache:
         self.kind = kind
         self.objects: dict[Key, Any] = {}
         self.position = 0
-        """The version up to which everything is known."""
+        """The version up to which all events have been applied."""
         self.health = CacheHealth(blind_since=around.timeline.now)
         self.lag = 0.0
-        """Seconds that events come late, beyond the usual."""
+        """Additional lag of events in seconds."""
         self.behind_until = 0.0
-        """Until when the server that this watch is connected to lacks the newest minutes."""
+        """Until when the server of this watch is behind."""
         self.unseen: dict[Key, Unseen] = {}
-        """Our own last writes that haven't come back yet."""
+        """Our own last writes that the cache hasn't seen yet."""
         self._server = around.server
         self._timeline = around.timeline
         self._faults = around.faults
@@ -74,15 +74,15 @@ class Cache:
         kind.heard_by.append(self._hear)
 
     def close(self) -> None:
-        """The end of the process."""
+        """Stop listening, at the end of the process."""
         self.kind.heard_by.remove(self._hear)
 
     def connect(self) -> None:
-        """List or go on, after the time that it takes."""
+        """Read a list or continue the watch, after the time that this takes."""
         self._timeline.after(LIST_TAKES, self._arrive, self._connected, self._connection)
 
     def cut(self, *, seconds: float, needs_list: bool) -> None:
-        """The watch breaks, and is made anew after some time."""
+        """Break the watch, and reconnect after some time."""
         self._connection += 1
         self._is_connected = False
         self._needs_list = self._needs_list or needs_list
@@ -90,33 +90,33 @@ class Cache:
         self._timeline.after(seconds, self._arrive, self._connected, self._connection)
 
     def falls_behind(self, *, seconds: float, versions: int) -> None:
-        """The watch comes back at a server that lacks the newest versions for some time."""
+        """Break the watch, and reconnect to a server that is behind for some time."""
         self.behind_until = self._timeline.now + seconds
         self._stale_version = max(0, self.position - versions)
         self.cut(seconds=ASKS_AGAIN, needs_list=True)
 
     def accepts(self, version: int) -> bool:
-        """Whether a state of this version may be believed: time never goes back unnoticed."""
+        """Whether a state of this version may be used; the cache never goes back in time."""
         return version >= self.position
 
     def note(self, key: Key, write: Unseen) -> None:
-        """A write of ours was confirmed: nothing is decided on the object before it is seen."""
+        """Note a confirmed write; nothing is decided on the object until the cache has seen it."""
         if not self._is_seen(key, write):
             self.unseen[key] = write
             self._look_for_overtaken()
 
     def is_overtaken(self, key: Key) -> bool:
-        """Whether only a list can show this object, which the server says is there."""
+        """Whether we created this object and only a list can show it."""
         write = self.unseen.get(key)
         return isinstance(write, OwnCreate) and write.is_overtaken(position=str(self.position))
 
     def has_missed(self, found: Any) -> bool:
-        """Whether no event will tell what the server shows of this object: only a list can."""
+        """Whether the cache has missed this state of an object, so that only a list can show it."""
         known = self.objects.get(key_of(found))
         return has_missed(found, known, position=str(self.position))
 
     def relist(self) -> None:
-        """Ask for a list of the newest state; events go on until it comes."""
+        """Request a list of the newest state; events continue meanwhile."""
         if self._is_connected and not self._needs_list:
             self.connect()
         self._needs_list = True
@@ -138,7 +138,7 @@ class Cache:
         if connection == self._connection:
             self.cut(seconds=0.0, needs_list=True)
         else:
-            # It may have gone on from its version meanwhile, which tells nothing of what is past.
+            # The watch may have continued from its version meanwhile, without the lost event.
             self.relist()
 
     def _event_came(self, event: StoredChange, connection: int) -> None:
@@ -155,7 +155,7 @@ class Cache:
         if self._timeline.now >= self.behind_until:
             self._is_connected = True
             if missed is None:
-                # It shows everything that was confirmed until now.
+                # The list includes all writes that were confirmed until now.
                 self.unseen.clear()
                 self._adopt(self.kind.objects, version=self._server.version)
             else:
@@ -163,7 +163,7 @@ class Cache:
                 self._apply(missed)
 
     def _goes_back(self) -> bool:
-        """At a server that is behind: whether its state is believed. Then it is listed again."""
+        """Whether the state of a server that is behind is used; then another list follows."""
         if not self.accepts(self._stale_version):
             return False
         self._adopt(self.kind.as_of(self._stale_version), version=self._stale_version)
@@ -173,7 +173,7 @@ class Cache:
         return True
 
     def _adopt(self, found: Mapping[Key, Any], *, version: int) -> None:
-        """A whole list takes the place of what was known."""
+        """Replace all known objects by a complete list."""
         found = self._without_some(found)
         suspicion = suspicion_of(known=len(self.objects), found=len(found), is_older=False)
         changes = tuple(self._differences(found))

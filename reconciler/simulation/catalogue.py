@@ -1,4 +1,4 @@
-"""The pools and the catalogue of every simulated world."""
+"""The pools and the catalogue of all simulated clusters."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ TYPES: Final = (
     ("wide", "4", "32Gi", {"there": "0.040"}),
 )
 PLENTY: Final = 80
-"""No seed wants so many of one type."""
+"""A maximum that no seed reaches."""
 AT_ONCE: Final = BootDelay()
 
 
 def boot_delay(chance: Chance) -> BootDelay:
-    """How long machines take in one world."""
+    """How long machines take to boot in one run."""
     least, most = chance.between(0.5, 10.0), chance.between(10.0, 60.0)
     return BootDelay(min=Duration(int(least * 1e9)), max=Duration(int(most * 1e9)))
 
 
 def node_class(boots: BootDelay = AT_ONCE) -> KwokNodeClass:
-    """Four types in two places."""
+    """A node class with four types in two locations."""
     types = [
         {
             "name": name,
@@ -47,7 +47,7 @@ def node_class(boots: BootDelay = AT_ONCE) -> KwokNodeClass:
 def pools(
     chance: Chance, consolidation: Consolidation = Consolidation.WHEN_CHEAPER
 ) -> tuple[NodePool, ...]:
-    """The pool for everyone, and one that is asked for by name and narrow in one type."""
+    """The default pool, and one that pods select by name, with a low maximum for one type."""
     everything = [{"name": name, "max": PLENTY} for name, *_ in TYPES]
     narrow = [
         {"name": "medium", "max": chance.whole(1, 4)},

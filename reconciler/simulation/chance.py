@@ -1,8 +1,8 @@
-"""Chance, drawn from the seed: one stream for each concern.
+"""Random numbers from the seed, with one stream for each concern.
 
-A concern that draws more or less often than before doesn't change what the others draw. So the
-fault-free twin of a run has the same arrivals, and a fault that is switched off while a failing
-seed is shrunk leaves the rest as it was.
+If one concern draws more or fewer numbers, the others aren't affected. So a run without faults has
+the same arrivals as with faults, and switching off a fault to shrink a failing seed doesn't change
+the rest.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ _T = TypeVar("_T")
 
 
 class Chance(Random):
-    """One stream. Only `random()` and `getrandbits()` are used below: all Pythons agree on them."""
+    """One stream. It only uses `random()` and `getrandbits()`, which all Python versions share."""
 
     def __init__(self, seed: int, concern: str) -> None:
-        # Text is seeded by its digest, whatever the seed of Python's own hashes.
+        # Text seeds are hashed with SHA-512, independently of PYTHONHASHSEED.
         super().__init__(f"{seed}/{concern}")
 
     def happens(self, probability: float) -> bool:
-        """Whether something of this probability is the case."""
+        """Whether an event with this probability happens."""
         return self.random() < probability
 
     def between(self, least: float, most: float) -> float:
-        """A number between the two, evenly."""
+        """A uniform number between the two."""
         return least + (most - least) * self.random()
 
     def whole(self, least: int, most: int) -> int:
-        """A whole number from the first to the second, both included."""
+        """A uniform integer between the two, both included."""
         return least + int((most - least + 1) * self.random())
 
     def one_of(self, choices: Sequence[_T]) -> _T:
@@ -41,5 +41,5 @@ class Chance(Random):
         return choices[int(len(choices) * self.random())]
 
     def pause(self, mean: float) -> float:
-        """Until the next of many things that have nothing to do with each other."""
+        """The time until the next of many independent events."""
         return -mean * math.log(1.0 - self.random())

@@ -1,9 +1,9 @@
-"""The simulated provider and its machines, each until it is a node.
+"""The simulated provider and its machines.
 
-As with KWOK, a machine is made under the name of its request and found again under it, takes as
-long to boot as its class says, and is sold out where the class says so. Its node is there at once,
-or joins while it boots. A node begins with our taints and the one that says that it isn't ready,
-which its controller takes off a moment after it is.
+As with KWOK, a machine has the name of its request, boots as long as its node class says, and is
+sold out if the class says so. Its node exists at once, or joins while the machine boots. The node
+starts with our taints and the not-ready taint, which the node controller removes shortly after the
+node is ready.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ if TYPE_CHECKING:
 NOT_READY: Final = Taint("node.kubernetes.io/not-ready", NO_SCHEDULE)
 READY: Final = ObservedCondition(type="Ready", status="True", reason="KubeletReady")
 UNTAINTED_AFTER = 0.1
-"""Seconds from Ready until the node controller takes its taint off."""
+"""Seconds from Ready until the node controller removes its taint."""
 NODE_GONE_AFTER = 5.0
-"""Seconds from a machine's end until its node is deleted."""
+"""Seconds from the end of a machine until a cloud controller deletes its node."""
 SILENT_AFTER = 40.0
-"""Seconds from a machine's end until its node is not ready, where nobody deletes it."""
+"""Seconds from the end of a machine until its node is not ready, without a cloud controller."""
 THROTTLED_FOR = (1.0, 30.0)
 
 
@@ -78,7 +78,7 @@ class Showing(StrEnum):
 
 
 class SimulatedMachine(msgspec.Struct, kw_only=True):
-    """One machine that is paid for."""
+    """A machine that is paid for."""
 
     order: Order
     made_at: float
@@ -91,32 +91,32 @@ class SimulatedMachine(msgspec.Struct, kw_only=True):
 
 
 class SimulatedCloud:
-    """Machines, by name."""
+    """The provider, with its machines by name."""
 
     def __init__(self, around: Surroundings, joining: SimulatedJoining) -> None:
         self.made: Callable[[Order], None] = lambda _: None
-        """Called with each machine that is made."""
+        """Called with the order of each created machine."""
         self.gone: Callable[[str], None] = lambda _: None
         """Called with the name of each machine that is no longer paid for."""
         self.deleting: Callable[[ListedMachine], None] = lambda _: None
-        """Called with each machine that we ask to delete."""
+        """Called with each machine whose deletion is requested."""
         self.machines: dict[str, SimulatedMachine] = {}
         self.bought = 0
         self._paid = 0.0
         self.died: set[str] = set()
-        """Machines that ended by themselves."""
+        """Machines that died."""
         self.retired = 0
         """Machines that were given back."""
         self.forgotten: set[str] = set()
-        """Machines whose Node somebody has deleted."""
+        """Machines whose Node was deleted by others."""
         self.made_for: dict[str, int] = {}
-        """Machines that were ever made for a request, by its uid."""
+        """The number of machines that were ever created for each request, by its uid."""
         self._showing = Showing.TRUTH
         self._shows_until = 0.0
         self._past: dict[str, ListedMachine] = {}
-        """What was there when listings began to show the past."""
+        """The machines at the time from which listings show the past."""
         self._has_controller = Chance(around.story.seed, "cloud controller").happens(0.5)
-        """Whether somebody deletes the nodes of machines that died."""
+        """Whether a cloud controller deletes the nodes of dead machines."""
         self._sold_out: dict[tuple[str, str], float] = {}
         self._joining = joining
         self._server = around.server
@@ -126,23 +126,23 @@ class SimulatedCloud:
 
     @property
     def lost(self) -> int:
-        """How many machines ended by themselves."""
+        """The number of machines that died."""
         return len(self.died)
 
     @property
     def paid(self) -> float:
-        """Seconds of machines that were paid for, all of them together."""
+        """The total seconds of all machines that were paid for."""
         now = self._timeline.now
         return self._paid + sum(now - machine.made_at for machine in self.machines.values())
 
     def create(self, order: Order) -> CreateAnswer:
-        """Make a machine, or find that it was made."""
+        """Create a machine, or adopt the existing one."""
         answer = self._create(order)
         self._trace.note(f"cloud: {order.name} {type(answer).__name__}")
         return answer
 
     def listing(self, at: Instant) -> Listing:
-        """All machines that are paid for, or what the cloud takes for that."""
+        """All machines that are paid for, or the wrong listing of a fault."""
         showing = self._showing if self._timeline.now < self._shows_until else Showing.TRUTH
         there = self._listed()
         match showing:
@@ -167,7 +167,7 @@ class SimulatedCloud:
         return {name: _listed(machine) for name, machine in sorted(self.machines.items())}
 
     def delete(self, machine: ListedMachine) -> DeleteAnswer:
-        """A machine ends because we asked for it; its node goes with it."""
+        """Delete a machine, and its node."""
         self.deleting(machine)
         if machine.name not in self.machines:
             return DeleteAnswer(outcome=DeleteOutcome.GONE)
@@ -181,12 +181,12 @@ class SimulatedCloud:
         return DeleteAnswer(outcome=DeleteOutcome.ACCEPTED)
 
     def sell_out(self, offering: Offering, *, seconds: float) -> None:
-        """None of these can be had for a while."""
+        """Sell out an offering for a while."""
         until = self._timeline.now + seconds
         self._sold_out[offering.server_type.canonical, offering.location] = until
 
     def die(self, name: str) -> None:
-        """A machine ends by itself; its node follows."""
+        """End a machine by a fault; its node follows."""
         if name not in self.machines:
             return
         self._end(name)
@@ -199,14 +199,14 @@ class SimulatedCloud:
         self._paid += self._timeline.now - self.machines.pop(name).made_at
 
     def _node_follows(self, name: str) -> None:
-        """A controller of the cloud deletes it; where there is none, it falls silent."""
+        """A cloud controller deletes the node; without one, the node becomes silent."""
         if self._has_controller:
             self._timeline.after(NODE_GONE_AFTER, self._drop_node, name)
         else:
             self._timeline.after(SILENT_AFTER, self._fall_silent, name)
 
     def part(self, names: Iterable[str], *, seconds: float) -> None:
-        """Nothing is heard of these machines for a while; they go on."""
+        """Cut off the kubelets of these machines for a while; the machines keep running."""
         for name in names:
             if self.machines[name].is_serving:
                 self._change_node(name, silent)
@@ -267,7 +267,7 @@ class SimulatedCloud:
         node = msgspec.convert(document, Node)
         taints = (*node.spec.taints, NOT_READY)
         spec = msgspec.structs.replace(node.spec, taints=taints)
-        # The Node of a machine of the same name that died may be there still: it joins as that one.
+        # The Node of a dead machine with the same name may still exist; then it is reused.
         with suppress(AlreadyExists):
             self._server.create("nodes", msgspec.structs.replace(node, spec=spec))
 
@@ -281,7 +281,7 @@ class SimulatedCloud:
 
     def _change_node(self, name: str, changed: Any) -> None:
         if name in self.machines:
-            # Its Node may be gone, which the auditor judges.
+            # The Node may be gone; the auditor checks that.
             with suppress(NotFound):
                 self._server.change("nodes", Key("", name), changed)
 
@@ -316,14 +316,14 @@ def _offering(order: Order, node_class: KwokNodeClass | None) -> Offering | None
 
 
 def with_ready(node: Node) -> Node:
-    """The node when its kubelet says that it is ready."""
+    """The node after its kubelet reports that it is ready."""
     return msgspec.structs.replace(
         node, status=msgspec.structs.replace(node.status, conditions=(READY,))
     )
 
 
 def silent(node: Node) -> Node:
-    """The node when nothing was heard of its kubelet for a while."""
+    """The node after its kubelet was silent for a while."""
     status = msgspec.structs.replace(node.status, conditions=())
     taints = (*node.spec.taints, NOT_READY)
     spec = msgspec.structs.replace(node.spec, taints=taints)
@@ -331,11 +331,11 @@ def silent(node: Node) -> Node:
 
 
 def without_not_ready(node: Node) -> Node:
-    """The node when its controller has seen that."""
+    """The node after the node controller has removed the not-ready taint."""
     taints = tuple(taint for taint in node.spec.taints if taint.key != NOT_READY.key)
     return msgspec.structs.replace(node, spec=msgspec.structs.replace(node.spec, taints=taints))
 
 
 def pool_of_simulated_node(node: Node) -> str:
-    """The pool that a node says it belongs to; empty for others' nodes."""
+    """The pool of a node by its labels; "" for other nodes."""
     return node.labels.get(POOL_LABEL, "") if MANAGED_BY_LABEL in node.labels else ""

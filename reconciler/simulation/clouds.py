@@ -1,4 +1,4 @@
-"""What a simulated process sees of the cloud: listings, one after the other."""
+"""The listings of a simulated process, one after another."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ THERE_AND_BACK = 0.2
 
 
 class Watcher(Protocol):
-    """The process that looks."""
+    """The process that lists machines."""
 
     views: Views
     timing: Timing
 
     def now(self) -> Instant:
-        """This moment on both clocks."""
+        """The current time on both clocks."""
 
     def arrive(self, action: Callable[..., None], *arguments: Any) -> None:
-        """Something reaches the process."""
+        """Deliver something to the process."""
 
     def wake(self) -> None:
-        """Something has changed."""
+        """Run a pass soon, because something has changed."""
 
 
 class SimulatedClouds:
@@ -49,7 +49,7 @@ class SimulatedClouds:
         self._timeline = around.timeline
 
     def look(self) -> None:
-        """Ask for a listing of each node class, and again after a pause."""
+        """List the machines of each node class, and again after a pause."""
         at = self._watcher.now()
         listing = self._cloud.listing(at)
         self._timeline.after(THERE_AND_BACK, self._watcher.arrive, self._seen, listing)

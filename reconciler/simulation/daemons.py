@@ -1,7 +1,7 @@
-"""The daemon controller: a pod of each DaemonSet for each node that suits, also as nodes change.
+"""The DaemonSet controller: it creates a pod of each DaemonSet for each eligible node.
 
-Which nodes suit is the verdict of `growth.scheduling`. The pod names its node by an affinity and is
-bound by the scheduler, as a real one: a node that is full keeps it waiting.
+`growth.scheduling` decides which nodes are eligible. As in Kubernetes, the pod selects its node by
+affinity and is bound by the scheduler, so it waits if the node is full.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Daemons:
 
 
 def _bound_by_affinity(pod: Pod) -> Pod:
-    """As its controller makes it: with a uid of its own, and the node as a wish."""
+    """The pod as its controller creates it: with a new uid, and the node as an affinity."""
     field = {"key": "metadata.name", "operator": "In", "values": [pod.spec.node_name]}
     wanted = {"nodeSelectorTerms": [{"matchFields": [field]}]}
     affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": wanted}}

@@ -1,9 +1,8 @@
-"""The effects of the simulated world: sequences are treated as `effects.carrying_out` treats them.
+"""The effects of a simulated process; sequences are handled as in `effects.carrying_out`.
 
-A subject is busy while its sequence runs, and after a failure for a while; steps go one after the
-other and the first failure ends the sequence; every step is announced before and after. A call
-takes time to reach the server and its answer takes time to come back, and what is on its way when
-the process ends still arrives.
+A subject is busy while its sequence runs, and for a while after a failure. Steps run one after
+another, the first failure ends the sequence, and each step is announced before and after. Calls and
+answers take time, and a call that is on its way when the process ends still arrives.
 """
 
 from __future__ import annotations
@@ -72,51 +71,51 @@ if TYPE_CHECKING:
     from reconciler.simulation.surroundings import Surroundings
 
 ONE_WAY = (0.001, 0.004)
-"""Seconds from here to the API server, or back."""
+"""Seconds to the API server, or back."""
 TO_THE_CLOUD = (0.05, 0.2)
 TROUBLE = 0.1
-"""The share of calls that go wrong where a kind of fault is on."""
+"""The share of calls that fail if a kind of fault is enabled."""
 
 Write = CreateNodeRequest | OpenRemoval | SetNode | PatchStatus | SetFinalizers | Delete
-"""What changes anything."""
+"""The actions that write objects."""
 
 
 class Result(msgspec.Struct, frozen=True):
-    """What came back: a state of an object that is ours now, a provider's word, or an error."""
+    """The result of a step: a written object, an answer of the provider, or an error."""
 
     written: tuple[str, Key, Unseen] | None = None
     answer: CreateAnswer | None = None
     deletion: DeleteAnswer | Occupied | None = None
     in_the_way: tuple[Pod, ...] = ()
-    """What the last look has found."""
+    """The pods that the last look has found."""
     refusal: EvictionRefusal | None = None
     plan: Solved | None = None
     error: GrowthError | None = None
     is_adopted: bool = False
-    """Whether a create found what an earlier one had made."""
+    """Whether a create found an existing object of an earlier one."""
 
 
 class EffectsOwner(Protocol):
-    """The process that the effects are of."""
+    """The process that owns the effects."""
 
     leads: bool
-    """Whether it may act, as far as it can know."""
+    """Whether it may act, as far as it knows."""
 
     def arrive(self, action: Callable[..., None], *arguments: Any) -> None:
-        """Something reaches the process."""
+        """Deliver something to the process."""
 
     def now(self) -> Instant:
-        """This moment on both clocks."""
+        """The current time on both clocks."""
 
     def wake(self) -> None:
-        """Something has changed."""
+        """Run a pass soon, because something has changed."""
 
     def announce(self, point: Point) -> None:
-        """An effect begins, or has happened."""
+        """Announce that an effect begins or has happened."""
 
 
 class SimulatedEffects:
-    """The only writer of one simulated process."""
+    """The only writer of a simulated process."""
 
     def __init__(
         self,
@@ -140,14 +139,14 @@ class SimulatedEffects:
         self._number = 0
 
     def start(self, sequence: Sequence) -> None:
-        """Begin a sequence."""
+        """Start a sequence."""
         if sequence.subject in self.running:
             raise RuntimeError(f"{sequence.subject} is being worked on already")
         self.running.add(sequence.subject)
         self._timeline.after(0.0, self._owner.arrive, self._step, sequence, 0)
 
     def may_act(self) -> bool:
-        """Whether the lease is still ours, asked right before each step."""
+        """Whether the process still holds the Lease; checked right before each step."""
         return self._owner.leads
 
     def _step(self, sequence: Sequence, index: int) -> None:
@@ -165,7 +164,7 @@ class SimulatedEffects:
             side=Side.BEFORE,
         )
         self._owner.announce(here)
-        # Whoever was stopped by the announcement sends nothing any more.
+        # A process that ended at the announcement sends nothing.
         self._owner.arrive(self._send, sequence, index, here)
 
     def _send(self, sequence: Sequence, index: int, here: Point) -> None:
@@ -174,7 +173,7 @@ class SimulatedEffects:
         self._timeline.after(way, self._reached, sequence, index, here)
 
     def _reached(self, sequence: Sequence, index: int, here: Point) -> None:
-        """At the other side, where nobody knows whether we still live."""
+        """Carry out the step at the other side, even if the process has ended meanwhile."""
         result = self._carried_out(sequence.steps[index])
         way = self._chance.between(*ONE_WAY)
         self._timeline.after(way, self._owner.arrive, self._answered, sequence, index, here, result)
@@ -223,7 +222,7 @@ class SimulatedEffects:
         self._timeline.after(pause, self._owner.arrive, self._free, subject)
 
     def _is_outdated(self, action: Action) -> bool:
-        """Whether the cache shows a newer state by now, so that deciding again makes sense."""
+        """Whether the cache has a newer state by now, so that deciding again makes sense."""
         found = decided_on(action)
         if found is None:
             return False
@@ -238,7 +237,7 @@ class SimulatedEffects:
     def _carried_out(self, action: Action) -> Result:
         match action:
             case EmitEvent():
-                # Nobody reads events in a simulated world, and nothing may depend on them.
+                # Events aren't simulated, because nothing may depend on them.
                 return Result()
             case Solve(number=number, problem=problem):
                 return Result(plan=Solved(number=number, plan=solve_within(problem, Effort.QUICK)))
@@ -250,7 +249,7 @@ class SimulatedEffects:
                 return self._troubled(action)
 
     def _troubled(self, action: Write | Evict) -> Result:
-        """A write, with what can go wrong on the way there and back."""
+        """Write, with the faults that can happen on the way there and back."""
         if self._faults.strikes(SimulatedFault.SERVER_ERROR, TROUBLE):
             return Result(error=Overloaded("the server is busy"))
         try:
@@ -268,7 +267,7 @@ class SimulatedEffects:
         return answer
 
     def pods_in_the_way(self, name: str) -> tuple[Pod, ...]:
-        """The last look, at the server itself."""
+        """The last look: the pods that the server itself has on a node."""
         pods = self._server.kind("pods").objects.values()
         kept = keepers(pod for pod in pods if pod.spec.node_name == name)
         node = self._server.kind("nodes").named(name)
@@ -320,7 +319,7 @@ class SimulatedEffects:
         return Result((kind, key, there(made)))
 
     def _is_bought_once(self, request: NodeRequest) -> bool:
-        """Pods that were bought for before are looked up at the server itself."""
+        """Check at the server that pods which already had a machine still need one."""
         known = self._caches[REQUESTS].objects.values()
         others = {pod.uid for each in known if each.name != request.name for pod in each.spec.pods}
         pods = self._server.kind("pods").objects
@@ -347,7 +346,7 @@ def after_effect(here: Point) -> Point:
 
 
 def on(version: Version) -> Precondition:
-    """What the server is to compare."""
+    """The precondition of a write."""
     return Precondition(uid=version.uid, version=version.resource_version)
 
 
@@ -357,7 +356,7 @@ def confirmed_state(obj: Any) -> OwnWrite:
 
 
 def there(obj: Any) -> OwnCreate:
-    """What the server says is there, as it has made it or found it."""
+    """An object that the server has created or found."""
     return OwnCreate(uid=obj.metadata.uid, version=obj.metadata.resource_version)
 
 

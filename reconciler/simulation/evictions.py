@@ -1,8 +1,7 @@
-"""The eviction API and the controller of budgets, as far as anybody here depends on them.
+"""The eviction API and the disruption controller.
 
-A pod that serves is ended only where the one budget that counts it allows a disruption, which is
-then taken from it at once; what the controller has counted comes a moment later. Two budgets on one
-pod are refused for good.
+A healthy pod is evicted only if its budget allows a disruption, which is subtracted at once; the
+controller counts again a moment later. A pod with two budgets can never be evicted.
 """
 
 from __future__ import annotations
@@ -28,24 +27,24 @@ if TYPE_CHECKING:
 
 BUDGETS: Final = "budgets"
 COUNTED_AFTER: Final = 0.1
-"""Seconds until a budget's status shows what its pods do."""
+"""Seconds until the status of a budget follows its pods."""
 
 
 class Evictions:
-    """Who asks here, and what is counted."""
+    """The eviction API with its budgets."""
 
     def __init__(self, around: Surroundings, kubelets: Kubelets) -> None:
         self._server = server = around.server
         self._timeline = around.timeline
         self._kubelets = kubelets
         self._wanted: dict[Key, int] = {}
-        """How many healthy pods each budget wants."""
+        """The number of healthy pods that each budget requires."""
         self._is_due = False
         server.evict = self.evict
         server.kind("pods").heard_by.append(self._pod_changed)
 
     def guard(self, name: str, *, namespace: str, labels: dict[str, str], healthy: int) -> None:
-        """From now on so many pods with these labels have to be healthy, or as many as may be."""
+        """Create or change a budget that requires this many healthy pods with these labels."""
         key = Key(namespace, name)
         known, self._wanted[key] = key in self._wanted, healthy
         if not known:
@@ -55,7 +54,7 @@ class Evictions:
         self._count()
 
     def evict(self, asked: Evict) -> EvictionRefusal | None:
-        """What the API server answers; None if the pod goes, or has gone."""
+        """Answer an eviction; None if the pod is evicted or already gone."""
         key = Key(asked.namespace, asked.name)
         pod: Pod | None = self._server.kind("pods").objects.get(key)
         if pod is None or pod.metadata.uid != asked.uid:
@@ -101,7 +100,7 @@ class Evictions:
 
 
 def counts_as_healthy(pod: Pod) -> bool:
-    """Whether it counts for its budget."""
+    """Whether a pod counts as healthy for its budget."""
     return pod.is_ready and not pod.is_terminating
 
 

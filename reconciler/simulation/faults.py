@@ -1,8 +1,8 @@
-"""What can go wrong, by name, and whether it does now.
+"""The kinds of faults, and whether one happens now.
 
-Every seed switches some kinds off (a swarm): faults hide each other, and a world in which
-everything goes wrong at once finds less than many worlds with a few kinds each. After the last
-minute nothing goes wrong any more, so that everything can be asked to settle.
+Each seed disables some kinds (swarm testing): faults hide each other, so many runs with a few kinds
+each find more than runs with all of them. After the noisy minutes there are no more faults, so that
+everything must settle.
 """
 
 from __future__ import annotations
@@ -22,63 +22,63 @@ class SimulatedFault(StrEnum):
     """Kinds of faults."""
 
     WATCH_LAG = "watch-lag"
-    """The events of one kind come up to a minute late."""
+    """The events of one kind arrive up to a minute late."""
     WATCH_CUT = "watch-cut"
-    """A watch breaks, and goes on from its version or with a whole list."""
+    """A watch breaks, and continues from its version or with a complete list."""
     STALE_SERVER = "stale-server"
-    """A watch comes back at a server that is behind what was seen."""
+    """A watch reconnects to a server that is behind."""
     EVENT_LOST = "event-lost"
-    """An event is never told; minutes later a whole list shows the difference."""
+    """An event is lost; minutes later, a complete list shows the change."""
     LOST_ANSWER = "lost-answer"
-    """A write has worked, and nobody hears of it."""
+    """A write succeeds, but its answer is lost."""
     SERVER_ERROR = "server-error"
-    """A write is refused for now."""
+    """A write fails temporarily."""
     FOREIGN_WRITE = "foreign-write"
-    """Others write on our nodes while we decide."""
+    """Others write to our nodes at the same time."""
     CLOUD_LOST_ANSWER = "cloud-lost-answer"
-    """The machine is made, and nobody hears of it."""
+    """A machine is created, but the answer is lost."""
     CLOUD_THROTTLED = "cloud-throttled"
-    """The provider asks us to wait."""
+    """The provider throttles us."""
     STOCK_OUT = "stock-out"
-    """An offer can't be had for some minutes."""
+    """An offer is sold out for some minutes."""
     SLOW_BOOT = "slow-boot"
-    """A machine takes minutes longer."""
+    """A machine boots some minutes longer."""
     MACHINE_DIES = "machine-dies"
-    """A node that serves is gone, with its pods."""
+    """A serving node disappears with its pods."""
     OUTAGE = "outage"
-    """Nothing is heard of pods for minutes."""
+    """The watch of pods is down for minutes."""
     PARTITION = "partition"
-    """Most nodes fall silent for minutes, and nothing has happened to them."""
+    """Most nodes are silent for minutes, but still running."""
     PODS_MISSING = "pods-missing"
-    """A whole list of pods lacks half of them, or all."""
+    """A complete list of pods lacks half of them, or all."""
     NODE_FORGOTTEN = "node-forgotten"
-    """Somebody deletes the Node of a machine, which goes on and is paid for."""
+    """Others delete the Node of a machine that keeps running and costs money."""
     LISTING_EMPTY = "listing-empty"
-    """The cloud shows no machine for a while, and calls that complete."""
+    """Listings of the cloud are empty for a while, and claim to be complete."""
     LISTING_BROKEN = "listing-broken"
-    """The cloud shows half of the machines for a while, and says so."""
+    """Listings of the cloud have only half of the machines for a while, and say so."""
     LISTING_STALE = "listing-stale"
-    """The cloud shows machines for a while that are gone."""
+    """Listings of the cloud contain machines that are gone, for a while."""
     DELETE_FAILS = "delete-fails"
-    """A machine can't be deleted for now."""
+    """The deletion of a machine fails temporarily."""
     RESTART = "restart"
-    """Our process ends before or after an effect, and starts again."""
+    """Our process ends before or after an effect, and restarts."""
     FREEZE = "freeze"
-    """Our process stands still while another one takes over, then goes on in mid-call."""
+    """Our process is stopped while another one takes over, and then continues."""
     CLOCK_JUMP = "clock-jump"
-    """The clock on the wall is moved."""
+    """The wall clock is moved."""
     NEVER_READY = "never-ready"
-    """A machine never becomes a node that serves."""
+    """A machine never becomes a serving node."""
     DIES_JOINING = "dies-joining"
-    """A machine is gone before its node serves."""
+    """A machine dies before its node serves."""
     CORDON = "cordon"
     """A person cordons a node for a while."""
     KEPT = "kept"
-    """A person asks that a node isn't disturbed, for a while."""
+    """A person protects a node with an annotation for a while."""
     NOTHING_MOVES = "nothing-moves"
-    """A budget lets no pod be moved for a while."""
+    """A budget allows no disruptions for a while."""
     VISITOR = "visitor"
-    """A person starts a pod that tolerates the mark of nodes that are about to go."""
+    """A person starts a pod that tolerates the mark of nodes."""
 
 
 BY_PEOPLE = frozenset(
@@ -89,9 +89,9 @@ BY_PEOPLE = frozenset(
         SimulatedFault.VISITOR,
     }
 )
-"""No mistakes of anybody, but they come at the wrong moment like any other."""
+"""These aren't mistakes, but they also happen at inconvenient times."""
 _KEPT = 0.5
-"""The share of kinds that a seed keeps."""
+"""The share of kinds that a seed enables."""
 
 
 def drawn(seed: int) -> tuple[SimulatedFault, ...]:
@@ -101,7 +101,7 @@ def drawn(seed: int) -> tuple[SimulatedFault, ...]:
 
 
 class Faults:
-    """The faults of one run. Each kind has a stream of chance of its own."""
+    """The faults of one run. Each kind has its own random stream."""
 
     def __init__(
         self, kinds: Iterable[SimulatedFault], *, seed: int, timeline: Timeline, until: float
@@ -112,11 +112,11 @@ class Faults:
         self._until = until
 
     def chance(self, kind: SimulatedFault) -> Chance:
-        """The stream of one kind."""
+        """The random stream of one kind."""
         return self._chance[kind]
 
     def strikes(self, kind: SimulatedFault, probability: float) -> bool:
-        """Whether this goes wrong now."""
+        """Whether this fault happens now."""
         if kind not in self.kinds or self._timeline.now >= self._until:
             return False
         return self._chance[kind].happens(probability)

@@ -1,7 +1,7 @@
-"""The kubelets: what is bound runs, some of it ends by itself, and what is deleted has a moment.
+"""The kubelets: they run bound pods, complete some of them, and end deleted ones.
 
-How long a pod works until it is done stands on it as an annotation, the one that kwok's stages
-read: so the same pod lives as long here as on a real control plane.
+An annotation says how long a pod runs until it completes. kwok's stages read the same annotation,
+so a pod lives as long here as on a real control plane.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ if TYPE_CHECKING:
 
 RUNNING_AFTER = 1.0
 ENDS_AFTER = 2.0
-"""Seconds between the wish to end a running pod and its end, if its grace isn't shorter."""
+"""Seconds until a deleted running pod has ended, if its grace period isn't shorter."""
 GRACE: Final = 30
-"""Seconds of a pod that says nothing of it."""
+"""The default grace period in seconds."""
 ASKS_AGAIN = 5.0
-"""Seconds until a kubelet that is cut off is looked at once more."""
+"""Seconds until a kubelet that is cut off is checked again."""
 COMPLETES_AFTER_ANNOTATION: Final = "growth.dev/kwok-completes-after"
 
 
 class Kubelets:
-    """Those of all nodes."""
+    """The kubelets of all nodes."""
 
     def __init__(self, around: Surroundings) -> None:
         self.wished: set[str] = set()
-        """Uids of pods whose end somebody may ask for, and has."""
+        """The uids of pods whose deletion was requested in a legitimate way."""
         self._server = server = around.server
         self._timeline = around.timeline
         server.kind("pods").heard_by.append(self._pod_changed)
 
     def end(self, key: Key) -> None:
-        """A deletion as people ask for it: what runs has a moment to end."""
+        """Delete a pod; a running one ends within its grace period."""
         pod: Pod = self._server.kind("pods").objects[key]
         self.wished.add(pod.metadata.uid)
         if not pod.spec.node_name:
@@ -55,7 +55,7 @@ class Kubelets:
             self._timeline.after(min(ENDS_AFTER, grace), self._confirm, key, pod.metadata.uid)
 
     def _confirm(self, key: Key, uid: str) -> None:
-        """Only a kubelet that reaches the server can say that a pod has ended."""
+        """End a pod, once its kubelet can reach the server to confirm it."""
         pod: Pod | None = self._server.kind("pods").objects.get(key)
         node = None if pod is None else self._server.kind("nodes").named(pod.spec.node_name)
         if node is not None and not node.is_ready:
@@ -64,7 +64,7 @@ class Kubelets:
             self._gone(key, uid)
 
     def gone_after(self, seconds: float, key: Key, pod: Pod) -> None:
-        """The pod, and no other of its name, is no more after so many seconds."""
+        """Delete this pod, and no other with its name, after some seconds."""
         self._timeline.after(seconds, self._gone, key, pod.metadata.uid)
 
     def _pod_changed(self, event: StoredChange) -> None:
@@ -102,7 +102,7 @@ class Kubelets:
 
 
 def with_phase(pod: Pod, phase: str) -> Pod:
-    """The pod in a phase; what runs serves."""
+    """The pod in a phase; a running pod is ready."""
     others = tuple(each for each in pod.status.conditions if each.type != "Ready")
     ready = ObservedCondition(type="Ready", status="True" if phase == "Running" else "False")
     status = msgspec.structs.replace(pod.status, phase=phase, conditions=(*others, ready))
@@ -110,6 +110,6 @@ def with_phase(pod: Pod, phase: str) -> Pod:
 
 
 def with_deletion(pod: Pod, stamp: str) -> Pod:
-    """The pod, its end asked for."""
+    """The pod in deletion."""
     metadata = msgspec.structs.replace(pod.metadata, deletion_timestamp=stamp)
     return msgspec.structs.replace(pod, metadata=metadata)

@@ -1,7 +1,7 @@
-"""The lives of our process: it starts, ends at an effect, starts again, and is replaced.
+"""The lives of our process: it starts, ends at an effect, restarts, and is replaced.
 
-Every announced effect is a place where it can end, by the fault of restarts or because the story
-says so. Everything that it remembered is lost then; what it had sent may still arrive.
+It can end at each announced effect, by the restart fault or because the story says so. Then its
+memory is lost; calls that it has sent may still arrive.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ if TYPE_CHECKING:
     from reconciler.simulation.surroundings import Surroundings
 
 RESTARTS: Final = 0.05
-"""The share of announced effects at which our process ends, where restarts are on."""
+"""The share of announced effects at which our process ends, if restarts are enabled."""
 LIVES_FOR: Final = 240.0
-"""Seconds that it lives at least: what never gets beyond its first effects settles nothing."""
+"""The shortest life in seconds: a process that always ends at its first effects settles nothing."""
 DOWN: Final = (0.5, 60.0)
-"""Seconds until it is started again."""
+"""Seconds until it is restarted."""
 STOPPED: Final = "growth stops by itself"
-"""What is found where the brakes of our process have held it back."""
+"""The breach that is reported if an invariant stops our process."""
 DECIDED_TWICE: Final = 50
-"""Each so many passes, the same world in another order has to give the same actions."""
+"""After this many passes, the same World in another order must give the same actions."""
 
 
 class Lives:
-    """One process after the other."""
+    """Runs one process after another."""
 
     def __init__(
         self, around: Surroundings, cloud: SimulatedCloud, *, parts: Parts, auditor: Auditor
     ) -> None:
         self.leader: SimulatedProcess | None = None
         self.effects = 0
-        """Effects that were announced, in all lives together."""
+        """The number of announced effects in all lives."""
         self.points: list[str] = []
-        """Their two sides each, by name."""
+        """The names of both sides of each effect."""
         self._names = Names()
         self.passes = 0
         self._story = story = around.story
@@ -70,7 +70,7 @@ class Lives:
         )
 
     def begin(self) -> None:
-        """A new process, which leads."""
+        """Start a new process, which leads."""
         self._begun += 1
         self._begun_at = self._timeline.now
         self.leader = SimulatedProcess(f"process {self._begun}", self._fate)
@@ -94,7 +94,7 @@ class Lives:
         return age >= LIVES_FOR and self._faults.strikes(SimulatedFault.RESTART, RESTARTS)
 
     def interrupt(self, *, down: float) -> None:
-        """The process that leads ends between two effects, and starts again after a while."""
+        """End the leading process between two effects, and restart it after a while."""
         if self.leader is not None:
             self._trace.note(f"{self.leader.name} ends")
             self._stop(self.leader, down=down)
@@ -109,7 +109,7 @@ class Lives:
         self._timeline.after(down, self.begin)
 
     def _stopped(self, process: SimulatedProcess, breach: Breach) -> None:
-        """It would stand still from now on: in a right process that must never happen."""
+        """Report a process that has stopped itself, which must never happen in a correct one."""
         self._auditor.breach(STOPPED, f"{process.name}: {breach.invariant}: {breach.text}")
 
     def _decided(self, process: SimulatedProcess, world: World, now: Instant) -> None:
@@ -123,7 +123,7 @@ class Lives:
         self._check_memory(process, world)
 
     def _check_memory(self, process: SimulatedProcess, world: World) -> None:
-        """What is remembered of subjects that are no more would grow for ever."""
+        """Check that memory depends on live objects, and doesn't grow forever."""
         live = len(world.requests) + len(world.removals) + len(world.busy)
         live += len(world.ledger.planning.unconfirmed)
         for name, size in process.remembered():
@@ -132,7 +132,7 @@ class Lives:
 
 
 def in_another_order(world: World) -> World:
-    """The same world: no mapping of it promises an order."""
+    """The same World with its mappings in another order, which must not matter."""
     turned = {
         name: dict(reversed(getattr(world, name).items()))
         for name in (

@@ -1,6 +1,6 @@
-"""A simulated cluster: everybody who lives in it by themselves, whatever is wished of it.
+"""A simulated cluster with all of its controllers, but without any workload.
 
-Who wishes comes from outside: a seed that draws everything, or a story that is written down.
+The workload comes from outside: from a seed, or from a written story.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Living:
-    """The cluster of one story; its process starts when `lives.begin` is called."""
+    """The cluster of one story; our process starts with `lives.begin`."""
 
     def __init__(
         self,

@@ -1,10 +1,10 @@
-"""What people do to a cluster that growth looks after: each for a while, then it is taken back.
+"""What people do in a cluster with growth; each action is undone after a while.
 
-They lay a hand on a node, ask that one isn't disturbed, let no pod be moved, or start a pod by hand
-that goes where others don't. The auditor is told of each wish, so it knows which node has to stay.
+They cordon a node, protect one with an annotation, allow no disruptions, or start a pod that runs
+where others don't. The auditor knows each wish, and so which nodes must stay.
 
-And where a pool says that machines are held back because too many are lost at once, somebody looks
-after a while: here no cluster was ever restored, so they delete those machines at the cloud.
+If a pool reports that removals are held because there are too many orphans, a person looks after a
+while. No cluster is ever restored here, so they delete these machines at the cloud.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
     Change = Callable[[Node], Node]
 
 LASTS: Final = (60.0, 1200.0)
-"""Seconds until it is taken back: also longer than anything stays unheard of."""
+"""Seconds until an action is undone, also longer than any event can be lost."""
 LOOKS_AFTER: Final = (1200.0, 1800.0)
-"""Seconds until somebody reads what a pool says: longer than what is believed may stay unfound."""
+"""Seconds until a person reads the condition: longer than orphans may stay undetected."""
 ALL: Final = 10**6
-"""A budget that wants so many healthy pods lets none be moved."""
+"""A budget that requires this many healthy pods allows no disruption."""
 
 
 class People:
-    """All of them."""
+    """All people."""
 
     def __init__(self, living: Living) -> None:
         self._living = living
@@ -55,7 +55,7 @@ class People:
 
     @property
     def strokes(self) -> Mapping[SimulatedFault, Callable[[Chance], None]]:
-        """What they do, by its name."""
+        """The actions of people by kind of fault."""
         return {
             SimulatedFault.CORDON: self._cordon,
             SimulatedFault.KEPT: self._keep,
@@ -75,7 +75,7 @@ class People:
                 self._living.cloud.die(name)
 
     def _a_node(self, chance: Chance) -> Node | None:
-        """One that serves, and that nobody has cordoned."""
+        """A serving node that isn't cordoned."""
         nodes = [
             node
             for node in self._server.kind("nodes").objects.values()
@@ -124,7 +124,7 @@ class People:
         self._living.timeline.after(chance.between(*LASTS), self._end, key)
 
     def _end(self, key: Key) -> None:
-        # Its node may have died with it.
+        # It may have died with its node.
         if key in self._server.kind("pods").objects:
             self._living.kubelets.end(key)
 
@@ -138,7 +138,7 @@ def _says_held(pool: NodePool | None) -> bool:
 
 
 def _visitor(name: str) -> Pod:
-    """A small pod that nobody would bring back, and that goes to nodes that are about to go."""
+    """A small pod without a controller that tolerates the mark of nodes."""
     requests = {"cpu": "100m", "memory": "64Mi"}
     document: dict[str, Any] = {
         "metadata": {"name": name, "namespace": NAMESPACE},

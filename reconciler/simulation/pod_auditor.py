@@ -1,7 +1,7 @@
-"""What must never happen to pods, looked at after every change of one.
+"""Checks what must never happen to pods, after each change of a pod.
 
-A pod that runs ends because somebody may have asked for it: its controller, a person, or the
-eviction API, which asks its budgets. And what a person has cordoned stays theirs.
+A running pod may end only because of its controller, a person, or the eviction API, which checks
+its budgets. And growth never touches a person's cordon.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from reconciler.simulation.surroundings import Surroundings
 
 A_MOMENT: Final = 5.0
-"""Seconds that a call may be on its way."""
+"""The longest time in seconds that a call is on its way."""
 
 
 class PodAuditor:
-    """Everything that has to hold of pods, and of who may touch their nodes."""
+    """Checks everything that must hold for pods and for cordons."""
 
     def __init__(
         self, around: Surroundings, kubelets: Kubelets, *, breach: Callable[[str, str], None]
@@ -39,7 +39,7 @@ class PodAuditor:
         self._timeline = around.timeline
         self._is_fenced = SimulatedFault.FREEZE not in around.faults.kinds
         self._opened_at: dict[str, float] = {}
-        """When a cordon was last lifted, by the node's name."""
+        """When each node was last uncordoned."""
         self._evict = server.evict
         server.evict = self._asked
         server.kind("pods").heard_by.append(self._pod_changed)
@@ -54,18 +54,18 @@ class PodAuditor:
             self._breach("pods end by eviction only", f"{before.name} on {before.spec.node_name}")
 
     def _asked(self, asked: Evict) -> EvictionRefusal | None:
-        """A pod is moved from a node to which nothing comes any more, or it would come back."""
+        """Check that a pod is evicted only from a cordoned node; otherwise it could come back."""
         pod = self._server.kind("pods").named(asked.name, namespace=asked.namespace)
         node = None if pod is None else self._server.kind("nodes").named(pod.spec.node_name)
         if node is not None and not node.spec.unschedulable and self._is_fenced:
-            # What was sent while it was closed may arrive a moment after that.
+            # A call that was sent while the node was cordoned may arrive a moment later.
             was_closed = self._timeline.now - self._opened_at.get(node.name, -A_MOMENT) < A_MOMENT
             if not was_closed:
                 self._breach("who is drained is cordoned", f"{asked.name} on {node.name}")
         return self._evict(asked)
 
     def _is_excused(self, pod: Pod) -> bool:
-        """Whether somebody may have asked for it, or its node is gone and it is collected."""
+        """Whether its end was requested in a legitimate way, or its node is gone."""
         is_there = self._server.kind("nodes").named(pod.spec.node_name) is not None
         return pod.metadata.uid in self._wished or not is_there
 

@@ -1,4 +1,4 @@
-"""Who follows nodes that are gone: their pods are collected."""
+"""The pod garbage collector: it deletes the pods of nodes that are gone."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from reconciler.simulation.surroundings import Surroundings
 
 PODS_COLLECTED_AFTER: Final = 40.0
-"""Seconds until the pods of a node that is gone are gone too."""
+"""Seconds until the pods of a deleted node are deleted."""
 
 
 class PodCollector:
-    """Deletes the pods of nodes that are gone."""
+    """Deletes the pods of deleted nodes."""
 
     def __init__(self, around: Surroundings) -> None:
         self._server = server = around.server
@@ -32,6 +32,6 @@ class PodCollector:
 
 
 def pods_bound_to(node: str, server: SimulatedApiServer) -> list[Key]:
-    """The pods that are bound to a node, finished ones too."""
+    """The pods that are bound to a node, including finished ones."""
     pods = server.kind("pods").objects
     return [key for key, pod in pods.items() if pod.spec.node_name == node]

@@ -1,4 +1,4 @@
-"""Which machines could be bought for a pod: the auditor's own answer, from the catalogue alone."""
+"""Which machines could be bought for a pod, computed by the auditor from the catalogue alone."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 class CountedSort(NamedTuple):
-    """What a maximum counts."""
+    """A pool and a server type, which have a maximum."""
 
     pool: str
     server_type: ServerTypeName
 
 
 class Possible:
-    """What could be bought for whom, whatever is bought already."""
+    """Which machines could be bought for which pods, whatever has been bought already."""
 
     def __init__(self, around: Surroundings, scheduler: SimulatedScheduler) -> None:
         self._pools = around.server.kind("NodePool")
@@ -44,19 +44,19 @@ class Possible:
             kind.heard_by.append(lambda _: self._known.clear())
 
     def sorts_for(self, pod: Pod) -> tuple[CountedSort, ...]:
-        """The machines that would hold the pod; remembered by shape while pools stay."""
+        """The machines with room for the pod; cached by shape while pools don't change."""
         if pod.shape not in self._known:
             self._known[pod.shape] = tuple(self._sorts_for(pod))
         return self._known[pod.shape]
 
     def maximum(self, sort: CountedSort) -> int:
-        """How many there may be of it."""
+        """The maximum number of such machines."""
         pool: NodePool | None = self._pools.named(sort.pool)
         entries = pool.spec.server_types if pool is not None else ()
         return next((entry.max for entry in entries if entry.name == sort.server_type), 0)
 
     def holds_still(self, machine: str, pod: Pod) -> bool:
-        """Whether others have left the pod its place on a machine, as far as that has a node."""
+        """Whether a machine still has room for the pod, if its node has joined."""
         cluster = self._scheduler.cluster
         node = cluster.nodes.get(machine)
         if node is None:

@@ -1,8 +1,8 @@
-"""Which of several nodes that a pod fits on the scheduler takes: its scores, where they matter.
+"""The scheduler's scores, which choose among several nodes that a pod fits on.
 
-The default profile's: the less of a node is taken the better, the more evenly of processor and
-memory the better, and like pods of one controller are kept apart. Where the real scheduler draws
-lots among equals, here names decide.
+They are those of the default profile: a node is better the less of it is used, and the more evenly
+CPU and memory are used, and pods of one controller are spread. Where the real scheduler chooses
+randomly among equal nodes, the name decides here.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
 
 Prefer = Callable[["Pod", "Sequence[Node]", "Cluster"], "Node"]
-"""Which of the nodes that a pod fits on it gets."""
+"""Chooses one of the nodes that a pod fits on."""
 LEAST_ASKED: Final = {CPU: 100, MEMORY: 200 * 2**20}
-"""What a pod counts for that asks for nothing."""
+"""The requests that count for a pod without any."""
 APART: Final = {"kubernetes.io/hostname": 3, "topology.kubernetes.io/zone": 5}
-"""The default constraints of spreading, which only score: the key, and the skew that is allowed."""
+"""The default spread constraints, which only score: topology keys, and their maxSkew."""
 WEIGHT_OF_SPREADING: Final = 2
 
 
@@ -39,7 +39,7 @@ def preferred_node(pod: Pod, nodes: Sequence[Node], cluster: Cluster) -> Node:
 
 
 def scored(pod: Pod, nodes: Sequence[Node], cluster: Cluster) -> dict[str, int]:
-    """The sum of the scores of each node."""
+    """The total score of each node."""
     spreading = _spreading(pod, nodes, cluster)
     return {
         node.name: _room(pod, node, cluster) + WEIGHT_OF_SPREADING * spreading[node.name]
@@ -55,14 +55,14 @@ def _room(pod: Pod, node: Node, cluster: Cluster) -> int:
 
 
 def _share(resource: str, pod: Pod, node: Node, cluster: Cluster) -> float:
-    """How much of it would be taken, with the pod."""
+    """The share of a resource that is used with the pod."""
     taken = cluster.occupancy(node.name).requested[resource]
     asked = pod.requests[resource] or LEAST_ASKED[resource]
     return min(1.0, (taken + asked) / max(1, node.allocatable[resource]))
 
 
 def _spreading(pod: Pod, nodes: Sequence[Node], cluster: Cluster) -> Mapping[str, int]:
-    """From 0 to 100, for each node. Pods that spread by their own word are scored like the rest."""
+    """The spread score of each node, from 0 to 100; a pod's own constraints are ignored here."""
     raw = dict.fromkeys((node.name for node in nodes), 0.0)
     if pod.metadata.controller is None:
         return dict.fromkeys(raw, 0)
@@ -79,7 +79,7 @@ def _spreading(pod: Pod, nodes: Sequence[Node], cluster: Cluster) -> Mapping[str
 
 
 def _alike(pod: Pod, cluster: Cluster) -> Mapping[str, int]:
-    """How many pods of its controller are on each node that has any."""
+    """The number of pods of the same controller on each node, without zeros."""
     namespace, controller = pod.metadata.namespace, pod.metadata.controller
     counts = {
         name: sum(

@@ -1,8 +1,8 @@
-"""Our process in the simulated world: the scene that the real loop plays on, unchanged.
+"""Our process in the simulated cluster: the scene of the real, unchanged loop.
 
-It has caches, effects and a ledger of its own, and a life: it can end at any announced effect, or
-stand still while another process takes its place and then go on for a moment without knowing. What
-is told to a process that stands still waits; what is told to a dead one is lost.
+It has its own caches, effects and ledger. It can end at any announced effect. It can also be
+stopped while another process takes over, and then continue for a moment without knowing. Messages
+to a stopped process wait; messages to an ended one are lost.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ WATCHED = (
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """What a process is made of. Tests put parts with a planted mistake in their place."""
+    """The parts of a process. Tests replace them by parts with a planted mistake."""
 
     rooms: Sequence[Room[Any]] = ROOMS
     judge: Judge = judged
@@ -69,12 +69,12 @@ class Parts:
     cache: type[Cache] = Cache
     timing: Timing = TIMING
     is_steered: bool = False
-    """Whether somebody ranks nodes for the scheduler, the fullest first."""
+    """Whether an extender ranks nodes for the scheduler, the fullest first."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProcessFate:
-    """What a process is born into."""
+    """The environment of a process."""
 
     around: Surroundings
     cloud: SimulatedCloud
@@ -87,16 +87,16 @@ class ProcessFate:
 
 
 class SimulatedProcess:
-    """One life of the reconciler."""
+    """A reconciler process, from its start to its end."""
 
     def __init__(self, name: str, fate: ProcessFate) -> None:
         self.name = name
         self.is_alive = True
         self.is_frozen = False
         self.leads = True
-        """Whether the lease is ours; a process that stands still can't know."""
+        """Whether it holds the Lease; a stopped process doesn't know this."""
         self.jump = 0.0
-        """Seconds that somebody has moved the clock on the wall by."""
+        """The seconds by which its wall clock was moved."""
         around, parts = fate.around, fate.parts
         self.caches = {
             kind: parts.cache(
@@ -126,15 +126,15 @@ class SimulatedProcess:
         self.clouds.look()
         self.wake()
 
-    # What `loop.Scene` asks for.
+    # The methods of `loop.Scene`.
 
     def now(self) -> Instant:
-        """This moment on both clocks."""
+        """The current time on both clocks."""
         now = self._timeline.now
         return Instant(monotonic=now, wall=START + timedelta(seconds=now + self.jump))
 
     def world(self, ledger: Ledger) -> World:
-        """Everything as this process knows it."""
+        """The World as this process knows it."""
         world = self.views.world(
             ledger,
             demand=self.demand.at(self.now()),
@@ -150,18 +150,18 @@ class SimulatedProcess:
         return world
 
     def start(self, sequence: actions.Sequence) -> None:
-        """Begin to carry out a sequence."""
+        """Start a sequence."""
         self._fate.around.trace.note(f"{self.name}: {sequence.subject.name}: {sequence.why}")
         self.effects.start(sequence)
 
     def stop(self, breach: Breach) -> None:
-        """A breach was about to be committed: nothing that has begun goes on."""
+        """Stop the process before it commits a breach."""
         self._fate.stopped(self, breach)
 
-    # Its life.
+    # The methods of its life.
 
     def arrive(self, action: Callable[..., None], *arguments: Any) -> None:
-        """Something reaches this process: a message, or a moment that it waits for."""
+        """Deliver a message or a timer to this process."""
         if not self.is_alive:
             return
         if self.is_frozen:
@@ -170,22 +170,22 @@ class SimulatedProcess:
             action(*arguments)
 
     def wake(self) -> None:
-        """Something has changed: one pass, soon."""
+        """Run a pass soon, because something has changed."""
         self._pass_at(max(self._timeline.now, self._rested_at))
 
     def announce(self, point: Point) -> None:
-        """An effect begins, or has happened."""
+        """Announce that an effect begins or has happened."""
         self._fate.announced(self, point)
 
     def end(self) -> None:
-        """The process is gone, with everything that it remembers."""
+        """End the process and lose its memory."""
         self.is_alive = False
         self._held.clear()
         for cache in self.caches.values():
             cache.close()
 
     def thaw(self) -> None:
-        """Go on where it stood, with everything that has come meanwhile."""
+        """Continue where it stopped, with everything that has arrived meanwhile."""
         self.is_frozen = False
         held, self._held = self._held, []
         for action, arguments in held:
@@ -211,7 +211,7 @@ class SimulatedProcess:
         self.wake()
 
     def remembered(self) -> Iterator[tuple[str, int]]:
-        """How much is remembered, by what it is."""
+        """The sizes of everything that it remembers, by name."""
         yield "answers", len(self.effects.heard.answers)
         yield "deletions", len(self.effects.heard.deletions)
         yield "evictions", len(self.effects.heard.evictions)

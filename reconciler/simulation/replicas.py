@@ -1,4 +1,4 @@
-"""Owners of like pods, and the controller that gives each of them as many as it wants."""
+"""The ReplicaSet controller and its workloads."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ if TYPE_CHECKING:
 
 MADE_AGAIN_AFTER = 0.5
 BATCH_TAKES = 0.01
-"""Real controllers make one pod, then two, then four: a template that is refused costs them little.
-So a plan may see the first of a workload before its others are there."""
+"""Real controllers create one pod, then two, then four, so that a bad template costs little. So a
+plan may see the first pod of a workload before the others exist."""
 PHASES: Final = ("Pending", "Unknown", "Running")
 
 
 class SimulatedWorkload(msgspec.Struct, kw_only=True):
-    """Somebody who wants so many pods of one template, as a ReplicaSet does."""
+    """A workload that wants a number of pods of one template, like a ReplicaSet."""
 
     name: str
     uid: str
     namespace: str
     template: Pod
-    """The pod, but for its name and its owner."""
+    """The pod without its name and owner."""
     wanted: int | None = None
-    """None for those whose pods end and aren't replaced."""
+    """None if its pods complete and aren't replaced."""
     made: int = 0
     coming: int = 0
-    """Pods that are about to be made."""
+    """Pods that are about to be created."""
     pods: dict[Key, None] = {}
-    """Those that are there, the oldest first."""
+    """The existing pods, the oldest first."""
 
     def next_pod(self) -> Pod:
-        """One more pod."""
+        """A new pod of this workload."""
         self.made += 1
         reference = OwnerReference(
             kind="ReplicaSet", name=self.name, uid=self.uid, api_version="apps/v1", controller=True
@@ -59,7 +59,7 @@ class SimulatedWorkload(msgspec.Struct, kw_only=True):
 
 
 class ReplicaController:
-    """The controller of all owners."""
+    """The controller of all workloads."""
 
     def __init__(self, around: Surroundings, kubelets: Kubelets) -> None:
         self._server = server = around.server
@@ -69,13 +69,13 @@ class ReplicaController:
         server.kind("pods").heard_by.append(self._pod_changed)
 
     def want(self, owner: SimulatedWorkload, number: int) -> None:
-        """From now on so many."""
+        """Set the number of pods that a workload wants."""
         owner.wanted = number
         self._write(owner, number)
         self._level(owner)
 
     def _write(self, owner: SimulatedWorkload, number: int) -> None:
-        """The object that says so, from the first moment."""
+        """Write the ReplicaSet with this number."""
         template = PodTemplate(owner.template.metadata, owner.template.spec)
         spec = ReplicaSetSpec(replicas=number, template=template)
         key = Key(owner.namespace, owner.name)
@@ -88,7 +88,7 @@ class ReplicaController:
             self._server.create(REPLICA_SETS, ReplicaSet(metadata=metadata, spec=spec))
 
     def add(self, owner: SimulatedWorkload, number: int) -> None:
-        """So many more, which nobody replaces when they end."""
+        """Create more pods."""
         self._owners[owner.uid] = owner
         if number > 0:
             owner.coming += number
@@ -111,17 +111,17 @@ class ReplicaController:
             return
         self.add(owner, owner.wanted - len(owner.pods))
         for key in self._first_to_go(owner)[: max(0, len(owner.pods) - owner.wanted)]:
-            # It counts no more from now on, however long it takes to end.
+            # It no longer counts from now on, however long it takes to end.
             del owner.pods[key]
             self._kubelets.end(key)
 
     def _first_to_go(self, owner: SimulatedWorkload) -> list[Key]:
-        """In the real controller's order: without a node, not running yet, crowded, young."""
+        """The order of deletion, as in Kubernetes: without a node, not running, crowded, young."""
         pods: dict[Key, Pod] = {key: self._server.kind("pods").objects[key] for key in owner.pods}
         crowd = Counter(pod.spec.node_name for pod in pods.values())
         age = {key: -number for number, key in enumerate(pods)}
 
-        # Among pods of about one age the real one lets chance decide.
+        # Among pods of similar age, the real controller chooses randomly.
         def rank(key: Key) -> tuple[bool, int, int, int]:
             node, phase = pods[key].spec.node_name, pods[key].status.phase
             return bool(node), PHASES.index(phase), -crowd[node], age[key]

@@ -1,4 +1,4 @@
-"""One run: a world is put together from a story, lives through it, and is judged."""
+"""A run: it builds a cluster from a story, simulates it, and audits the result."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ if TYPE_CHECKING:
     from reconciler.simulation.server import StoredChange
 
 SEARCHES_EVERY: Final = 60.0
-"""Seconds between two searches for cheaper nodes: they are most of what a run costs."""
+"""Seconds between two searches for cheaper nodes, which take most of the time of a run."""
 CHAIN: Final = 3600.0
-"""Seconds after the quiet in which the last chain of moves ends."""
+"""Seconds after the quiet time within which the last chain of moves must end."""
 SETTLED: Final = 300.0
-"""Seconds before the end from which on nothing is bought any more for pods that wait."""
+"""Seconds without a purchase after which a run counts as settled."""
 
 
 class RunOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of a story."""
+    """The result of a story."""
 
     story: Story
     breaches: tuple[AuditBreach, ...]
-    """The first one, if there is any."""
+    """The first breach, if there is one."""
     events: int
     hash: str
     lines: tuple[str, ...]
     effects: int
-    """How many were announced."""
+    """The number of announced effects."""
     points: tuple[str, ...]
-    """Where our process could have ended: the names of all announcements."""
+    """The names of all points at which our process could have ended."""
     bought: int
     paid: float
-    """Seconds of machines, all of them together."""
+    """The total seconds of all machines."""
     lost: int
     """Machines that died."""
     retired: int
@@ -57,40 +57,40 @@ class RunOutcome(msgspec.Struct, frozen=True, kw_only=True):
     waited: int
     """Pods that waited for a node."""
     twice: int
-    """Machines asked for though their pod had one coming or just come."""
+    """Machines that were requested although their pod already had one coming or just joined."""
     machines: tuple[tuple[str, str, str], ...]
-    """Pool, type and place of each machine in the end, sorted."""
+    """The pool, type and location of each machine at the end, sorted."""
     bound: tuple[str, ...]
-    """Names of the pods that are bound in the end, sorted; without those of DaemonSets."""
+    """The names of the bound pods at the end, sorted, without those of DaemonSets."""
     seconds: float
-    """Of one processor, which is what a run takes where nobody else uses it."""
+    """The CPU time of the run."""
 
     @property
     def seconds_per_second(self) -> float:
-        """Virtual seconds in a real one."""
+        """Virtual seconds per second of CPU time."""
         return self.story.end / self.seconds
 
 
 def run_story(
     story: Story, *, parts: Parts | None = None, keep: int | None = LAST_LINES
 ) -> RunOutcome:
-    """A run by itself."""
+    """Run a story."""
     return Simulation(story, parts or Parts(), keep=keep).run()
 
 
 def found_until(moment: float, story: Story) -> AuditBreach | None:
-    """What is breached up to a moment; how it all ends isn't waited for."""
+    """The breach up to a moment, without running to the end."""
     return Simulation(story, Parts(), keep=LAST_LINES).found_until(moment)
 
 
 def _consolidation(story: Story) -> Consolidation:
-    """As with kinds of faults, every second seed is without: it hides what idle nodes show."""
+    """Whether the seed consolidates; half of them don't, because it hides what idle nodes show."""
     consolidates = Chance(story.seed, "consolidation").happens(0.5)
     return Consolidation.WHEN_CHEAPER if consolidates else Consolidation.NEVER
 
 
 class Simulation:
-    """The world of one seed."""
+    """The simulation of one story."""
 
     def __init__(self, story: Story, parts: Parts, *, keep: int | None) -> None:
         chance = Chance(story.seed, "cloud")
@@ -111,18 +111,18 @@ class Simulation:
         living.server.kind(NodeRequest.__name__).heard_by.append(self._request_changed)
 
     def _request_changed(self, event: StoredChange) -> None:
-        """Pods end in the quiet, too, and those that are left may be moved together."""
+        """Count requests for waiting pods, but not those of replacements."""
         if event.old is None and REPLACES_ANNOTATION not in event.new.metadata.annotations:
             self._asked_for += 1
 
     def found_until(self, moment: float) -> AuditBreach | None:
-        """From the first second to a moment."""
+        """Run from the start to a moment."""
         self._living.lives.begin()
         self._living.timeline.run(moment)
         return self._living.auditor.found
 
     def run(self) -> RunOutcome:
-        """From the first second to the verdict."""
+        """Run from the start to the final audit."""
         began = time.process_time()
         living = self._living
         living.lives.begin()
@@ -134,11 +134,11 @@ class Simulation:
         return self._outcome(time.process_time() - began)
 
     def _settles(self) -> bool:
-        """Whether nothing more is bought for a while.
+        """Whether purchases end.
 
-        Moves to cheaper nodes follow from one another, and a pod that the scheduler puts elsewhere
-        than planned may need a machine of its own. Such a chain may be under way at the end of the
-        quiet, as a person may have held the nodes until then; but it comes to an end.
+        One move to cheaper nodes may lead to another, and a pod that the scheduler places elsewhere
+        than planned may need another machine. Such a chain may be in progress at the end of the
+        quiet time, because people may have held nodes until then. But it must end.
         """
         moment = self._story.end
         while moment <= self._story.end + CHAIN:

@@ -1,10 +1,10 @@
-"""The scheduler: which pod is tried when, and what is said of those that fit nowhere.
+"""The scheduler's queue: when each pod is tried, and what happens to pods that fit nowhere.
 
-Where a pod fits is the verdict of `growth.scheduling`; this is the queue around it. One pod at a
-time is tried, each try takes time. A pod that fits nowhere is told so by a condition, and waits
-until something happens that could help it; then it is tried again after a pause that doubles, or at
-once while nothing else is to be done, as the real queue does. What nothing helps is tried every
-five minutes. Conditions are written at 50 a second, the real client's limit.
+Where a pod fits is decided by `growth.scheduling`. Pods are tried one at a time, and each try takes
+time. A pod that fits nowhere gets a condition and waits until something changes that may help it.
+Then it is tried again, after a back-off that doubles or at once if the queue is empty, as in the
+real scheduler. Other pods are tried again every five minutes. Conditions are written at 50 per
+second, the limit of the real client.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class UnschedulablePod(msgspec.Struct, kw_only=True):
 
 
 class SimulatedScheduler:
-    """The queue, and what it knows."""
+    """The scheduler with its queue and its view of the cluster."""
 
     def __init__(self, around: Surroundings, prefer: Prefer = preferred_node) -> None:
         self._prefer = prefer
@@ -66,7 +66,7 @@ class SimulatedScheduler:
 
     @property
     def cluster(self) -> Cluster:
-        """Nodes and what is on them, as the scheduler sees them."""
+        """The cluster as the scheduler sees it."""
         return self._views.cluster()
 
     def _follow(self, kind: str) -> Callable[[StoredChange], None]:
@@ -99,7 +99,7 @@ class SimulatedScheduler:
                 self._queue(key)
 
     def _freed(self, gone: Pod) -> None:
-        """Somebody left a node: those that its own size would hold are tried again."""
+        """Try pods again that would fit on the node that a pod has left."""
         node = self._views.cluster().nodes.get(gone.place)
         for key in tuple(self._waiting):
             pod = self._pod(key)
@@ -107,7 +107,7 @@ class SimulatedScheduler:
                 self._queue(key)
 
     def _neighbours_changed(self) -> None:
-        """Somebody came or left: those that look at others are tried again."""
+        """Try pods again that depend on others, because one has come or left."""
         for key in tuple(self._waiting):
             pod = self._pod(key)
             if pod is not None and _looks_at_others(pod):
@@ -184,7 +184,7 @@ class SimulatedScheduler:
 
 
 def change_of(event: StoredChange) -> Change[Any]:
-    """An event of the server, as views want it."""
+    """An event of the server as a change for the views."""
     if event.new is None:
         return Change(ChangeKind.DELETED, event.key, event.old, None)
     kind = ChangeKind.ADDED if event.old is None else ChangeKind.MODIFIED
@@ -192,7 +192,7 @@ def change_of(event: StoredChange) -> Change[Any]:
 
 
 def _is_the_same(old: Node, new: Node) -> bool:
-    """Whether nothing has changed that the scheduler asks about."""
+    """Whether nothing has changed that matters to the scheduler."""
     return (
         old.spec == new.spec
         and old.metadata.labels == new.metadata.labels
@@ -201,7 +201,7 @@ def _is_the_same(old: Node, new: Node) -> bool:
 
 
 def _could_help(node: Node, pod: Pod) -> bool:
-    """The queue's hints: an empty node of this size, with these taints, would take the pod."""
+    """The queue's hint: whether the pod would fit on the node if it were empty."""
     if untolerated(node.spec.taints, pod.spec.tolerations) is not None:
         return False
     return node.allocatable.covers(pod.requests) and pod.wanted_nodes.matches(
@@ -210,7 +210,7 @@ def _could_help(node: Node, pod: Pod) -> bool:
 
 
 def _asks_for_a_node(pod: Pod) -> bool:
-    """Whether the queue takes it in: a gate keeps a pod out of it."""
+    """Whether a pod belongs in the queue; a scheduling gate keeps it out."""
     return not pod.spec.node_name and not pod.spec.scheduling_gates
 
 

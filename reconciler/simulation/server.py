@@ -1,9 +1,8 @@
-"""The API server, as far as anybody here depends on it.
+"""The simulated API server.
 
-Objects with uid, version and generation; writes that name the version they were decided on and are
-refused when there is a newer one; finalizers that hold what is to be deleted; dependents that go
-with their owner; and for each kind the events in the order in which they happened, which a watch
-can go on from for as long as they are remembered.
+It has objects with uid, version and generation; writes with a version, which are refused if there
+is a newer one; finalizers that delay deletion; dependents that are deleted with their owner; and
+for each kind the events in order, from which a watch can continue while they are remembered.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ if TYPE_CHECKING:
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 REMEMBERED_EVENTS = 2000
-"""Of each kind; a watch that is further behind has to list."""
+"""The number of events kept for each kind; a watch that is further behind must list."""
 COLLECTED_AFTER = 0.5
-"""Seconds until dependents of what is gone are deleted."""
+"""Seconds until the dependents of a deleted object are deleted."""
 
 
 class StoredChange(NamedTuple):
-    """One object before and after. The uid of both is the same."""
+    """An object before and after a change, with the same uid."""
 
     version: int
     key: Key
@@ -43,7 +42,7 @@ class StoredChange(NamedTuple):
 
 
 class Precondition(NamedTuple):
-    """The object that was decided on; empty fields ask for nothing."""
+    """The object that was decided on; empty fields aren't checked."""
 
     uid: str = ""
     version: str = ""
@@ -72,7 +71,7 @@ class StoredKind:
         return tuple(event for event in self.events if event.version > version)
 
     def as_of(self, version: int) -> dict[Key, Any]:
-        """The objects as they were, as far back as events are remembered."""
+        """The objects at an earlier version, as far back as events are remembered."""
         objects = dict(self.objects)
         for event in reversed(self.events):
             if event.version <= version:
@@ -94,22 +93,22 @@ class SimulatedApiServer:
         self._trace = trace
         self._uids = 0
         self.evict: Callable[[Evict], EvictionRefusal | None] = lambda _: None
-        """The eviction API, once somebody serves it."""
+        """The eviction API, once it is set up."""
         self._dependents: defaultdict[str, dict[tuple[str, Key], None]] = defaultdict(dict)
 
     def kind(self, name: str) -> StoredKind:
-        """One kind; none has to be declared."""
+        """The objects of a kind, which doesn't have to be declared."""
         if name not in self._kinds:
             self._kinds[name] = StoredKind(name)
         return self._kinds[name]
 
     @property
     def wall(self) -> datetime:
-        """The server's own clock, which nobody moves."""
+        """The server's own clock, which is never moved."""
         return START + timedelta(seconds=self._timeline.now)
 
     def create(self, kind: str, obj: KubernetesObject) -> Any:
-        """A new object."""
+        """Create an object."""
         key = key_of(obj)
         if key in self.kind(kind).objects:
             raise AlreadyExists(f"{kind} {key.name} exists")
@@ -132,7 +131,7 @@ class SimulatedApiServer:
         *,
         on: Precondition = ANY,
     ) -> Any:
-        """Another state of an object; the same state again is no event."""
+        """Change an object; the same state again is no event."""
         old = self._decided_on(kind, key, on)
         new = changed(old)
         if new is old:
@@ -144,7 +143,7 @@ class SimulatedApiServer:
         return self._store(kind, key, old=old, new=new)
 
     def delete(self, kind: str, key: Key, *, on: Precondition = ANY) -> None:
-        """The end of an object, or the wish for it while finalizers hold it."""
+        """Delete an object, or mark it for deletion while it has finalizers."""
         old = self._decided_on(kind, key, on)
         if not finalizers(old):
             self._remove(kind, key, old)
@@ -196,7 +195,7 @@ class SimulatedApiServer:
 
 
 def finalizers(obj: KubernetesObject) -> tuple[str, ...]:
-    """Who holds the object. Built-in kinds are read without them, as ours never hold those."""
+    """The finalizers of an object; built-in kinds are read without them."""
     held: tuple[str, ...] = getattr(obj.metadata, "finalizers", ())
     return held
 

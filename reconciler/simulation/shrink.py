@@ -1,7 +1,7 @@
-"""A failing story made small: as little of everything as still fails.
+"""Shrinks a failing story to a small one that still fails.
 
-Fewer minutes first, since every later try is then faster; then kinds of faults, one by one; then
-workloads.
+It first tries fewer minutes, because all later tries are then faster; then fewer kinds of faults,
+one by one; then fewer workloads.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SHORTEST = 1.0
 
 
 def shrunk(story: Story, fails: Callable[[Story], bool]) -> Story:
-    """The smallest story that this way of looking finds."""
+    """The smallest failing story that this search finds."""
     is_smaller = True
     while is_smaller:
         is_smaller = False

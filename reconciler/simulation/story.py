@@ -1,4 +1,4 @@
-"""What is simulated: everything that a run depends on, so that it can be run again."""
+"""A story: everything that a run depends on, so that it can be repeated."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from reconciler.simulation.faults import SimulatedFault
 
 WORKLOADS = 16
 QUIET_MINUTES = 40.0
-"""After the last arrival and the last fault: longer than every wait that a rule knows."""
+"""The quiet time after the last arrival and fault: longer than any wait of a rule."""
 
 
 class Story(msgspec.Struct, frozen=True, kw_only=True):
-    """One run."""
+    """The input of one run."""
 
     seed: int
     minutes: float = 60.0
-    """In which pods arrive and things go wrong; the quiet minutes come after them."""
+    """The minutes with arrivals and faults; the quiet minutes follow."""
     faults: tuple[SimulatedFault, ...]
     workloads: int = WORKLOADS
     kill: str = ""
-    """The point at which our process ends, by its name."""
+    """The name of the point at which our process ends."""
 
     @property
     def noisy(self) -> float:
-        """The second at which the quiet begins."""
+        """The second at which the quiet time begins."""
         return self.minutes * 60.0
 
     @property
@@ -35,7 +35,7 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def command(self) -> str:
-        """What replays it."""
+        """The command that replays the story."""
         words = [f"--seed {self.seed}", f"--minutes {self.minutes:g}"]
         if self.faults != faults.drawn(self.seed):
             words.append(f"--faults {','.join(self.faults) or 'none'}")

@@ -1,4 +1,4 @@
-"""What everybody in a simulated world shares."""
+"""What all parts of a simulated cluster share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Surroundings:
-    """Time, history, the API server, and what goes wrong."""
+    """The timeline, the trace, the API server and the faults."""
 
     story: Story
     timeline: Timeline
@@ -26,7 +26,7 @@ class Surroundings:
 
 
 def surroundings(story: Story, *, keep: int | None) -> Surroundings:
-    """Those of an empty world; `keep` lines of its history are kept, None keeps all."""
+    """New surroundings; `keep` is the number of trace lines to keep, None for all."""
     timeline = Timeline()
     trace = Trace(timeline, keep=keep)
     return Surroundings(

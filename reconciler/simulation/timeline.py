@@ -1,7 +1,7 @@
-"""Virtual time: what is to happen, and when. The only clock of a simulated world.
+"""Virtual time: the scheduled events. It is the only clock of a simulated cluster.
 
-Two things at one moment happen in the order in which they were arranged, so a run is a function of
-its seed. Moments are kept to the microsecond: sums of the same spans are then the same number.
+Events at the same time happen in the order in which they were scheduled, so a run is a function of
+its seed. Times are rounded to microseconds, so that equal sums of durations are equal numbers.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ if TYPE_CHECKING:
 
 
 class Timeline:
-    """Things to come, in their order."""
+    """The scheduled events in order."""
 
     def __init__(self) -> None:
         self.now = 0.0
         self.events = 0
-        """How many things have happened."""
+        """The number of events that have happened."""
         self._coming: list[tuple[float, int, Callable[..., object], tuple[Any, ...]]] = []
         self._arranged = 0
         self._is_stopped = False
 
     def at(self, moment: float, action: Callable[..., object], *arguments: Any) -> None:
-        """Arrange for something to happen at a moment, or now if that has passed."""
+        """Schedule an event at a time, or now if it has passed."""
         self._arranged += 1
         due = max(self.now, round(moment, 6))
         heapq.heappush(self._coming, (due, self._arranged, action, arguments))
 
     def after(self, seconds: float, action: Callable[..., object], *arguments: Any) -> None:
-        """Arrange for something to happen in so many seconds."""
+        """Schedule an event after some seconds."""
         self.at(self.now + seconds, action, *arguments)
 
     def run(self, until: float) -> None:
-        """Let happen whatever comes up to a moment, that moment included."""
+        """Run all events up to a time, including that time."""
         coming = self._coming
         while coming and coming[0][0] <= until and not self._is_stopped:
             self.now, _, action, arguments = heapq.heappop(coming)
@@ -45,5 +45,5 @@ class Timeline:
             self.now = max(self.now, until)
 
     def stop(self) -> None:
-        """Let nothing more happen."""
+        """Run no more events."""
         self._is_stopped = True

@@ -1,4 +1,4 @@
-"""What has happened, line by line, and the hash that two runs of one seed have in common."""
+"""The history of a run, line by line, and its hash, which is equal for equal runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from reconciler.simulation.timeline import Timeline
 
 LAST_LINES = 40
-"""So many are kept for the report of a breach, where nobody asked for all."""
+"""The number of lines that are kept by default, for the report of a breach."""
 
 
 class Trace:
@@ -22,12 +22,12 @@ class Trace:
         self._digest = hashlib.blake2b(digest_size=16)
 
     def note(self, text: str) -> None:
-        """One thing that happened now."""
+        """Add a line at the current time."""
         line = f"{self._timeline.now:13.6f}  {text}"
         self._digest.update(line.encode())
         self.lines.append(line)
 
     @property
     def hash(self) -> str:
-        """The same for the same history."""
+        """The hash of the history."""
         return self._digest.hexdigest()

@@ -1,7 +1,7 @@
-"""The faults that come by themselves, each kind in its own rhythm until the quiet begins.
+"""The faults that happen from outside, each kind at its own rate, until the quiet time begins.
 
-What goes wrong within a call is decided where the call is; here is what strikes from outside:
-watches that lag and break, machines that die, clocks that jump, a process that stands still.
+Faults of calls are decided where the call is made. Here are the others: watches that lag and break,
+machines that die, clocks that jump, a process that is stopped.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from reconciler.simulation.process import SimulatedProcess
 
 MOST: Final = 0.6
-"""Of the nodes are cut off at a time."""
+"""The share of nodes that a partition cuts off."""
 LEASE = 15.0
-"""Seconds until another process takes over from a silent one."""
+"""Seconds until another process takes over from a stopped one."""
 TRUTH_LISTED_WITHIN: Final = 15.0
-"""Seconds: listings are at most ten apart, and take a moment."""
+"""Seconds within which there is a correct listing: they are at most ten seconds apart."""
 STRUCK: Final = ("nodes", "pods", "NodeRequest", "NodeRequest", "NodePool", "KwokNodeClass")
-"""The watches that faults choose from: those that have something to tell, above all our own."""
+"""The watches that faults choose from; our own requests are twice as likely."""
 RHYTHM: Final[Mapping[SimulatedFault, float]] = {
     SimulatedFault.WATCH_LAG: 240.0,
     SimulatedFault.WATCH_CUT: 180.0,
@@ -52,11 +52,11 @@ RHYTHM: Final[Mapping[SimulatedFault, float]] = {
     SimulatedFault.NOTHING_MOVES: 600.0,
     SimulatedFault.VISITOR: 60.0,
 }
-"""Seconds between two strikes, on average."""
+"""The average seconds between two faults of a kind."""
 
 
 class SimulatedTrouble:
-    """What strikes from outside."""
+    """The faults from outside."""
 
     def __init__(self, living: Living, *, offerings: tuple[Offering, ...]) -> None:
         around = living.around
@@ -68,7 +68,7 @@ class SimulatedTrouble:
         self._offerings = offerings
         self._lives = living.lives
         self._lies_until = -TRUTH_LISTED_WITHIN
-        """Until when the cloud shows something else than the truth."""
+        """Until when listings of the cloud are wrong."""
         strokes = {
             SimulatedFault.WATCH_LAG: self._lag,
             SimulatedFault.WATCH_CUT: self._cut,
@@ -168,9 +168,9 @@ class SimulatedTrouble:
             self._server.delete("nodes", Key("", name))
 
     def _show(self, showing: Showing, chance: Chance) -> None:
-        # Empty listings that agree for a stable interval are believed. So a stretch of them is
-        # shorter, and begins only when the truth has been listed since the last lie: two stretches
-        # would make one that no rule can tell from a cloud whose machines are gone.
+        # Empty listings that agree for a stable interval are trusted. So a period of them is
+        # shorter than that, and begins only after a correct listing: two periods in a row would
+        # look exactly like a cloud whose machines are really gone.
         seconds = chance.between(1.0, 9.0 if showing is Showing.NOTHING else 60.0)
         now = self._timeline.now
         if showing is Showing.NOTHING and now < self._lies_until + TRUTH_LISTED_WITHIN:
@@ -195,7 +195,7 @@ class SimulatedTrouble:
     def _thaw(self, frozen: SimulatedProcess) -> None:
         self._trace.note(f"{frozen.name} goes on")
         frozen.thaw()
-        # Its own clock tells it right after; what it did until then is done.
+        # Then its own clock shows that the Lease has expired; until then it may still act.
         self._timeline.after(0.05, frozen.end)
 
     def _jump(self, chance: Chance) -> None:
@@ -217,6 +217,6 @@ def _annotated(node: Node, now: float) -> Node:
 
 
 def _is_done(request: object) -> bool:
-    """Whether a machine is past the part of its life in which its request waits for it."""
+    """Whether the request of a machine is Ready or gone."""
     status = getattr(request, "status", None)
     return status is None or status.ready_at is not None

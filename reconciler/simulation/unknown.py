@@ -1,10 +1,10 @@
-"""Machines that nobody knows: each has to be found in time.
+"""Checks that orphans are found in time.
 
-A machine has a NodeRequest, a Node or a removal. Where all of them are gone growth opens a removal,
-except where too many are lost at once: then it touches none of them, says so on the pools and waits
-for a person, since that is how a restored cluster looks. A machine has its full time from the last
-moment at which that was so. It is counted here, at the provider and the server, and not taken from
-what a process says: a machine whose removal has stood for long isn't lost at once with others.
+Each machine has a NodeRequest, a Node or a removal. If all are gone, growth opens a removal,
+unless there are too many orphans at once. Then it touches none of them, sets a condition on the
+pools and waits for a person, because a restored cluster looks like that; the time for each machine
+starts again when this ends. The orphans are counted at the provider and the server, not taken from
+a process: a machine whose removal has existed for long doesn't count as lost at once with others.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 REMOVALS: Final = NodeRemovalRequest.__name__
 FOUND_WITHIN: Final = 900.0
-"""Seconds until a machine that nobody knows has a removal, whatever goes wrong meanwhile."""
+"""Seconds within which an orphan must have a removal, whatever else fails."""
 ALWAYS_BELIEVED: Final = 2
 BELIEVED: Final = 0.1
-"""The share of all machines that may be lost at once."""
+"""The share of machines that may be orphans at once."""
 
 
 class Unknown:
-    """All of them, by name."""
+    """The current orphans by name."""
 
     def __init__(
         self, around: Surroundings, cloud: SimulatedCloud, *, breach: Callable[[str, str], None]
@@ -44,11 +44,11 @@ class Unknown:
 
     @property
     def names(self) -> Iterable[str]:
-        """Those that nobody knows now."""
+        """The names of the current orphans."""
         return tuple(self._since)
 
     def look(self, name: str) -> None:
-        """Something has changed about a machine."""
+        """Check a machine after a change."""
         if name not in self._cloud.machines or self._is_known(name):
             self._since.pop(name, None)
         elif name not in self._since:
@@ -74,7 +74,7 @@ class Unknown:
         return any(self._server.kind(kind).named(name) is not None for kind in kinds)
 
     def _count(self) -> None:
-        """Whether so many are lost at once that none of them may be touched."""
+        """Note whether there are so many orphans at once that none of them may be touched."""
         machines = self._cloud.machines
         lost = sum(map(self._is_lost_of_late, machines)) if self._since else 0
         are_many = lost > max(ALWAYS_BELIEVED, BELIEVED * len(machines))

@@ -1,7 +1,7 @@
-"""What people and programs want of the cluster: pods that arrive, scale, end and are deleted.
+"""The workload of a simulated cluster: pods that arrive, scale, complete and are deleted.
 
-All of it is drawn before the first minute, from a stream of its own: the same seed wants the same
-whatever goes wrong meanwhile.
+All of it is drawn before the start, from a separate random stream. So the same seed has the same
+workload, whatever faults happen.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ SHAPES: Final = (
     ("900m", "7Gi"),
     ("64", "1Ti"),
 )
-"""The last one fits no machine that is sold."""
+"""Requests of pods; the last one fits on no machine in the catalogue."""
 CHANGES_EVERY = 45.0
-"""Seconds between two wishes, on average."""
+"""The average seconds between two changes of the workload."""
 NAMESPACE = "work"
 AGENT: Final = {
     "metadata": {"name": "agent", "namespace": "system", "uid": "agent"},
@@ -57,7 +57,7 @@ AGENT: Final = {
 
 
 class WorkloadWish(msgspec.Struct, frozen=True, kw_only=True):
-    """From a moment on, a workload wants this many pods, or this many more that end."""
+    """A change at a time: a workload wants this many pods, or this many more that complete."""
 
     at: float
     workload: int
@@ -65,7 +65,7 @@ class WorkloadWish(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Workloads:
-    """All owners of pods, and what they want when."""
+    """All workloads and their changes."""
 
     def __init__(self, living: Living) -> None:
         around = living.around
@@ -87,14 +87,14 @@ class Workloads:
             replicas.want(owner, wish.number)
 
     def _pod_changed(self, event: StoredChange) -> None:
-        """What has done its work is cleared away, as a Job's time to live has it."""
+        """Delete completed pods, as with the time to live of a Job."""
         old, new = event.old, event.new
         if new is not None and new.is_finished and not old.is_finished:
             self._living.kubelets.gone_after(ENDS_AFTER, event.key, new)
 
 
 def wishes(story: Story) -> list[WorkloadWish]:
-    """Everything that will be wanted."""
+    """All changes of the workload."""
     chance = Chance(story.seed, "wishes")
     busy = chance.between(0.5, 2.0)
     found: list[WorkloadWish] = []
