@@ -18,14 +18,15 @@ EVERYWHERE: Final = frozenset({"--help", "--kubeconfig", "--context"})
 _OF_COMMANDS: Final = """\
 # Commands
 
-Made from the code: `make crds`. Each is found by kubectl too: `kubectl growth ...`.
+Generated from the code by `make crds`. Each command is also a kubectl plugin: `kubectl growth ...`.
 
-Those that ask a cluster take `--kubeconfig FILE` (default: `$KUBECONFIG`, `~/.kube/config`, else
-the pod's own service account) and `--context NAME`. Those that answer take `-o json`, for programs;
-colour is only used on a terminal that wants it (`NO_COLOR`). Exit codes: 0 done; 1 the answer is
-no, or the cluster can't be reached; 2 what was asked for is wrong, and one line says how to mend
-it; 130 interrupted, 143 terminated. How to use them: [seeing](../guides/seeing.md),
-[the doctor](../guides/doctor.md), [installing](../guides/install.md), [plans](../guides/plan.md).
+Commands that contact a cluster accept `--kubeconfig FILE` (default: `$KUBECONFIG`,
+`~/.kube/config`, or the pod's service account) and `--context NAME`. Commands that print an answer
+accept `-o json` for scripts. Colour is used only on a terminal (and not with `NO_COLOR`). Exit
+codes: 0 success; 1 the answer is no, or the cluster can't be reached; 2 a mistake in the command or
+a file, with one line that says how to fix it; 130 interrupted, 143 terminated. The guides show how
+to use them: [see what growth does](../guides/seeing.md), [diagnose](../guides/doctor.md),
+[install](../guides/install.md), [plan](../guides/plan.md).
 """
 
 
@@ -47,7 +48,7 @@ def _parts() -> Iterator[str]:
 
 def _said(command: SpokenCommand) -> Iterator[str]:
     if command.words:
-        yield f"What is said first: {', '.join(f'`{word}`' for word in command.words)}.\n"
+        yield f"First argument: {', '.join(f'`{word}`' for word in command.words)}.\n"
     own = [flag for flag in command.flags if not _is_everywhere(flag)]
     if own:
         yield markdown_table(("Flag", "Meaning"), (_flag(flag) for flag in own))

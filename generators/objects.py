@@ -36,13 +36,13 @@ Schema = dict[str, Any]
 _PREFACE: Final = """\
 # Objects
 
-Written by `make crds` from the models in `growth/api`; don't edit it by hand.
+Generated from the models in `growth/api` by `make crds`; don't edit it by hand.
 
-All five kinds are of the group `growth.dev/v1alpha1` and cluster-scoped; `kubectl get growth` lists
-them. Files may say `growth/v1alpha1`: `growth convert` rewrites it. Names of server types compare
-without regard to case. Durations are written like `90s`, `10m` or `1h30m`, quantities like `500m`,
-`4` or `8Gi`, and money as text, like `"0.0136"`. Fields with neither default nor *required* may be
-left out.
+All five kinds have the API version `growth.dev/v1alpha1` and are cluster-scoped; `kubectl get
+growth` lists them. Files may also use `growth/v1alpha1`; `growth convert` converts them. The case
+of server types doesn't matter. Durations are written like `90s`, `10m` or `1h30m`, quantities like
+`500m`, `4` or `8Gi`, and money as text, like `"0.0136"`. Fields that are neither *required* nor
+have a default are optional.
 """
 
 # The bounds that a schema may have, as a table shows them.
@@ -57,7 +57,7 @@ _BOUNDS: Final = (
     ("pattern", "`{}`"),
 )
 
-_BLOCKED: Final = Blockage(reason="NodeClassNotFound", message="What is wrong and how to mend it.")
+_BLOCKED: Final = Blockage(reason="NodeClassNotFound", message="What is wrong and how to fix it.")
 _WORDS_OF_PATTERNS: Final = {
     DURATION_PATTERN: "duration",
     QUANTITY_PATTERN: "quantity",
