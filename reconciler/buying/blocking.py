@@ -1,10 +1,10 @@
-"""Which pools may buy nothing at all until somebody changes something.
+"""Which pools are blocked: they can't buy anything until a person changes something.
 
-A pool is blocked when its node class can't be used: there is none, its cloud says that no machine
-can be made with it, or has refused one in a way that asking again doesn't mend. The last is kept in
-the pool's status, with the generations of pool and class that it is about: when one of them changes
-it holds no more. A refusal of access ends also when the cloud lets us in again, or after a while,
-as nobody tells us when a token works again.
+A pool is blocked when its node class can't be used: the class doesn't exist, its cloud says that no
+machine can be created with it, or a create failed in a way that a retry can't fix. The last case is
+kept in the pool's status with the generations of pool and class, and ends when one of them changes.
+A refusal of access also ends when the cloud accepts the token again, or after a while, because
+there is no other sign that a token works again.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 CONDITION: Final = "NodeClassReady"
 MISSING: Final = "NodeClassMissing"
 REFUSED: Final = "ClassRefused"
-"""By the look at the class itself, which is taken again and again."""
+"""Found by the check of the class itself, which is repeated."""
 TEMPLATE: Final = "TemplateRefused"
-"""By the answer to a create."""
+"""Found by the answer to a create."""
 NO_ACCESS: Final = "AccessRefused"
 FOUND: Final = {FailureClass.TEMPLATE: REFUSED, FailureClass.FATAL: NO_ACCESS}
 ANSWERED: Final = {FailureClass.TEMPLATE: TEMPLATE, FailureClass.FATAL: NO_ACCESS}
@@ -49,7 +49,7 @@ def may_buy(pool: NodePool, world: World) -> bool:
 
 
 def standing_blockage(pool: NodePool, world: World, now: Instant) -> Blockage | None:
-    """Why the pool buys nothing, apart from what its own requests are being told now."""
+    """Why the pool is blocked, apart from current answers to its own requests."""
     key = node_class_of(pool, world)
     if key not in world.node_classes:
         return Blockage(reason=MISSING, message=_missing(pool, key, world))
@@ -62,7 +62,7 @@ def standing_blockage(pool: NodePool, world: World, now: Instant) -> Blockage | 
 
 def _missing(pool: NodePool, key: ClassKey, world: World) -> str:
     if pool.spec.node_class_ref is not None:
-        return f"{key.kind} {key.name} doesn't exist: create it, or mend spec.nodeClassRef"
+        return f"{key.kind} {key.name} doesn't exist: create it, or correct spec.nodeClassRef"
     number = sum(each.name == DEFAULT_NODE_CLASS for each in world.node_classes)
     found = "two kinds have one" if number else "there is none"
     return (
@@ -90,7 +90,7 @@ def _still_holds(pool: NodePool, key: ClassKey, world: World, now: Instant) -> b
     checked = world.checks.get(key)
     if blocked.reason == NO_ACCESS:
         age = now.seconds_since(condition.last_transition_time)
-        # Only what was asked after the refusal says that it is over.
+        # Only a check after the refusal proves that it is over.
         lets_in = checked is not None and now.monotonic - checked.at < age
         return age < ASKED_AGAIN and not lets_in
     return blocked.reason == TEMPLATE or (blocked.reason == REFUSED and checked is None)

@@ -1,14 +1,13 @@
-"""What a machine was made from, written down before it is asked for, so that drift can be told.
+"""What a machine was created from, recorded before it is ordered, so that drift can be detected.
 
-The request bears it from its first moment and hands it on to the node: nothing is lost in a crash.
-It is kept part by part and not as one hash, so that people can be told what has changed; and it
-holds only what is said otherwise than by default. A release that knows one more option, or another
-default, makes no machine old. One that writes another form gives it a number of its own, and what
-bears a number that isn't known is left alone.
+The request has it from the start and passes it on to the node, so a crash loses nothing. Its parts
+are kept separately, not as one hash, so that growth can say what has changed. It holds only values
+other than the defaults: a release with a new option or a new default makes no machine drift. A
+release with another format gives it a new number, and an unknown number is left alone.
 
-Left out is what makes no machine different: limits, weights, prices, and who asks the cloud with
-which token. A server type's sizes come from the catalogue, and that is no template: only where the
-node class is the catalogue are they a part of it.
+It leaves out what doesn't change a machine: limits, weights, prices, and credentials. The sizes of
+a server type come from the catalogue and are left out too, unless the node class itself is the
+catalogue.
 """
 
 from __future__ import annotations
@@ -37,12 +36,12 @@ if TYPE_CHECKING:
 FORM: Final = 1
 ARCHITECTURE_LABEL: Final = "kubernetes.io/arch"
 LONGEST: Final = 63
-"""Of what is written out; of anything longer the digest tells whether it has changed."""
+"""The most characters of a value; longer ones are recorded as a digest."""
 DIGEST: Final = "sha256:"
 
 
 class Blueprint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one machine was made from."""
+    """What one machine was created from."""
 
     form: int
     location: str = ""

@@ -1,7 +1,7 @@
-"""Limits on cost, which hold in each currency by itself: amounts of two are never added up.
+"""Limits on cost, which apply to each currency separately: two currencies are never added.
 
-A pool has one currency nearly always. Two come together where its node class was changed, where a
-provider sells in both, and under a limit for all pools.
+A pool nearly always has one currency. It has several if its node class was changed, or if a
+provider sells in several; and a limit of all pools may cover several.
 """
 
 from __future__ import annotations

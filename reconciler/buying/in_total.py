@@ -1,4 +1,4 @@
-"""What all pools together may still buy: the last brake, which no pool can loosen."""
+"""What all pools together may still buy: the last limit, which no pool can raise."""
 
 from __future__ import annotations
 

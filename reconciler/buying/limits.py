@@ -1,7 +1,7 @@
-"""The limits that people set, as data: what each one is, whose it is, and what it leaves.
+"""Limits as data: what each limits, its pool, and what it leaves.
 
-The solver knows a limit by its name alone and answers with that name. What a name stands for is
-looked up in the question that was asked, so no text is ever taken apart again.
+The solver knows a limit only by its name and answers with that name. The question that was asked
+maps the name back to the limit, so that no text has to be parsed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class LimitKind(StrEnum):
-    """What is limited, in the word that a pool's condition has as its reason."""
+    """What is limited; the value is the reason of the pool's condition."""
 
     TYPE_MAXIMUM = "TypeMaximum"
     NODES = "Nodes"
@@ -31,28 +31,28 @@ class LimitKind(StrEnum):
 
 
 class SetLimit(NamedTuple):
-    """A limit that somebody has set, and can raise."""
+    """A limit that a person has set and can raise."""
 
     kind: LimitKind
     what: str
-    """The field or the setting that says it."""
+    """The field or setting that sets it."""
     pool: str = ""
-    """Empty for what holds for all pools together."""
+    """Empty for a limit of all pools together."""
     currency: str = ""
     """Of a limit on cost, if it is known."""
 
     @property
     def name(self) -> str:
-        """Unlike that of every other limit of one question."""
+        """Unique among the limits of one question."""
         return f"of pool {self.pool}: {self.what}" if self.pool else self.what
 
 
 class Left(NamedTuple):
-    """What a limit leaves, as the solver is told."""
+    """What a limit leaves, in the solver's terms."""
 
     limit: Limit
     of: SetLimit | None = None
-    """None for a limit that nobody has set: an offer that is tried, a quota of the cloud."""
+    """None if no person has set it: an offer that is being tested, or a quota of the cloud."""
 
 
 def left_of_limit(of: SetLimit, amounts: Mapping[str, int], *, most: int) -> Left:

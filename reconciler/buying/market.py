@@ -1,6 +1,6 @@
-"""What may be bought at one moment, and how much limits leave of it.
+"""What may be bought now, and how much the limits leave of it.
 
-It is the same answer for demand, for replacement and on paper.
+Demand, replacement and planning on paper all use this answer.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 
 
 class Market(msgspec.Struct, frozen=True, kw_only=True):
-    """What may be bought now: offers that nobody refuses, and how much limits leave of them."""
+    """What may be bought now: offers that aren't refused, and what limits leave of them."""
 
     items: tuple[Purchasable, ...]
     fleet: Fleet
     bought: Mapping[str, int] = {}
     """Machines that each pool has bought within the last hour."""
     singles: Mapping[str, frozenset[str]] = {}
-    """Of these offers together one machine may be had, as nobody knows whether there are more."""
+    """Of each group of offers, one machine in all may be bought, to test whether there are more."""
     shared: tuple[Limit, ...] = ()
-    """What is left of what several offers live on."""
+    """What is left of quotas that several offers share."""
     in_total: tuple[Left, ...] = ()
     """What is left of the limits of all pools together."""
     sizes: Mapping[str, PoolSize]
@@ -170,7 +170,7 @@ def _of_resources(
 
 
 def market(world: World, now: Instant) -> Market:
-    """The offers that nobody refuses, and what limits leave of them."""
+    """The offers that aren't refused, and what limits leave of them."""
     items, refusals = sold(world), world.ledger.planning.refusals
     machines = fleet(world, all_requests(world).values())
     bought = Counter(each.pool for each in bought_lately(world, now).values())

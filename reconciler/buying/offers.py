@@ -1,8 +1,8 @@
-"""What may be bought now: each offer of each pool, as the node that it will become.
+"""What can be bought: each offer of each pool, as the node that it will become.
 
-The catalogue and the pools change now and then, pods all the time; so the nodes are made once and
-kept for as long as pools, prices and DaemonSets are the same objects. What may be bought of them
-now (a maximum that is reached, a provider that has none) is asked each time.
+Catalogues and pools change rarely, pods all the time. So these nodes are computed once and kept as
+long as pools, prices and DaemonSets are the same objects. Whether one may be bought now (limits,
+refusals) is decided in each pass.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ZONE_LABEL = "topology.kubernetes.io/zone"
 
 
 OfferKey = tuple[str, str, tuple[tuple[str, str], ...]]
-"""Type, place and own labels: what tells one offer of a catalogue from another."""
+"""Type, location and own labels, which together identify an offer of a catalogue."""
 
 
 def offer_key(offering: Offering) -> OfferKey:
@@ -51,7 +51,7 @@ def asked_for(spec: NodeRequestSpec) -> OfferKey:
 
 
 def offer_of(spec: NodeRequestSpec, catalogue: Iterable[Offering]) -> Offering | None:
-    """The offer that a request is for; None if it isn't sold any more."""
+    """The offer that a request is for; None if it is no longer sold."""
     wanted = asked_for(spec)
     # Most differ in these two already, and a machine that boots is asked about in every pass.
     server_type, location, _ = wanted
@@ -67,7 +67,7 @@ class Purchasable(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A machine that a pool may buy, as the node that it will become."""
 
     name: str
-    """Unlike that of every other offer of every pool."""
+    """Unique among all offers of all pools."""
     pool: NodePool
     offering: Offering
     node: Node
@@ -76,7 +76,7 @@ class Purchasable(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     room: Resources
     """What is left for other pods."""
     most: int | None = None
-    """Machines that can be had of it at a time; None where nobody knows a limit."""
+    """How many machines the provider has of it; None if that is unknown."""
 
     @property
     def price(self) -> int:
@@ -85,12 +85,12 @@ class Purchasable(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def forms(self) -> dict[Hashable, Any]:
-        """What questions have made of it, to be used again: it stays on the shelf for long."""
+        """A cache for values that questions derive from it, as it stays on the shelf for long."""
         return {}
 
 
 class Shelf(msgspec.Struct, frozen=True, kw_only=True):
-    """All that could be bought if there were no limits, and what that was worked out from."""
+    """All offers that can be bought if limits are ignored, and what they were computed from."""
 
     pools: tuple[object, ...] = ()
     seen: tuple[object, ...] = ()
@@ -107,7 +107,7 @@ def millionths(offering: Offering) -> int:
 
 
 def shelf(world: World, before: Shelf) -> Shelf:
-    """What is on the shelf now; the same object as long as nothing has changed that it shows."""
+    """The current shelf; the same object as long as nothing that it depends on has changed."""
     zones = zones_seen(world)
     pools = (zones, *(_version(pool) for _, pool in sorted(world.pools.items())))
     seen = (
@@ -149,7 +149,7 @@ def _missing(
 
 
 def _version(pool: NodePool) -> tuple[object, ...]:
-    """All of a pool that matters here: the rest of its status is written again and again."""
+    """The parts of a pool that matter here: the rest of its status changes all the time."""
     metadata = pool.metadata
     return metadata.uid, metadata.generation, pool.name, pool.status.learnt_allocatable
 
@@ -177,7 +177,7 @@ def _items(world: World, zones: Mapping[str, str]) -> Iterator[Purchasable]:
 
 
 def zones_seen(world: World) -> Mapping[str, str]:
-    """The zone that nodes of each region say they are in, whoever told them."""
+    """The zone label of the nodes in each region, whatever has set it."""
     return world.cluster.remembered("zones by region", lambda: _zones_seen(world))
 
 
@@ -191,7 +191,7 @@ def _zones_seen(world: World) -> Mapping[str, str]:
 
 
 def _as_seen(offering: Offering, key: ClassKey, zones: Mapping[str, str]) -> Offering:
-    """With the zone that nodes of its place have; a simulated cloud gives them what it promised."""
+    """The offering with the zone of existing nodes there; a simulated cloud keeps its promise."""
     zone = zones.get(offering.location) if PROVIDERS[key.kind].is_zone_told_by_nodes else None
     if zone is None or offering.labels.get(ZONE_LABEL) == zone:
         return offering
@@ -216,7 +216,7 @@ def _item(
 
 
 def _least(promised: Resources, seen: Resources) -> Resources:
-    """What nodes of the type have shown to have, where that is less than what was promised."""
+    """The promised amounts, or those seen on nodes of the type where these are less."""
     return Resources(
         {
             name: min(amount, seen.amounts.get(name, amount))
@@ -232,7 +232,7 @@ def _name(pool: NodePool, offering: Offering) -> str:
 
 
 def sold_to(pool: NodePool, offerings: Iterable[Offering]) -> Iterator[Offering]:
-    """The offers that a pool may ever buy: of its types, in its places."""
+    """The offers of the pool's types in its locations."""
     allowed = {entry.name for entry in pool.spec.server_types}
     places = {location.region: frozenset(location.zones) for location in pool.spec.locations}
     for offering in offerings:

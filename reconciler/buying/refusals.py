@@ -1,10 +1,9 @@
-"""What the provider has none of, and how it is found out that it has some again.
+"""What the provider has run out of, and how growth finds out that it is available again.
 
-A refusal holds from the moment at which a request is Unmet; from then on the pool's status keeps
-it, over restarts and for all pools of its node class. When its time is over the offer is doubtful:
-one machine of it may be bought at a time, until one serves. Pods in back-off don't come back by
-that alone: one of them is given the machine that finds out (probing.py), and when it serves all of
-them are planned again.
+A refusal begins when a request becomes Unmet. The pool's status keeps it, across restarts and for
+all pools of its node class. When its time is over the offer is doubtful: only one machine of it may
+be bought at a time, until one serves. That alone doesn't end the back-off of pods: one of them gets
+the machine that tests the offer (probing.py), and when it serves, all of them are planned again.
 """
 
 from __future__ import annotations
@@ -41,14 +40,14 @@ REMEMBERED = 3600.0
 """Seconds for which a probe in vain is known after its pause: those that weren't planned yet come
 first."""
 CEILING = 1800.0
-"""Seconds that no refusal lasts longer, unless the pool's own time to live is longer."""
+"""The most seconds that a refusal lasts, unless the pool's own time to live is longer."""
 
 EntryKey = tuple[str, str]
-"""Type and location of a refusal, as a pool's status has them: what is empty stands for all."""
+"""Type and location of a refusal, as in a pool's status; an empty one stands for all."""
 
 
 class OfferRefusal(NamedTuple):
-    """What a provider has none of; what is left out stands for all of it."""
+    """What a provider has run out of; a missing field stands for all values."""
 
     node_class: ClassKey
     location: str = ""
@@ -77,11 +76,11 @@ class Probe(NamedTuple):
 
 
 class Refusals(msgspec.Struct, frozen=True, kw_only=True):
-    """What is refused, and what may be had again."""
+    """What is refused, and what may be available again."""
 
     standing: frozenset[OfferRefusal] = frozenset()
     doubtful: frozenset[OfferRefusal] = frozenset()
-    """Those whose time is over, and of which nobody knows whether they still hold."""
+    """Those whose time is over, but that haven't been disproved."""
     probe_at: Mapping[Probe, float] = {}
     """The monotonic second from which a probe may be planned again whose last plan bought nothing,
     also for a while after it."""
@@ -101,7 +100,7 @@ class Refusals(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def refusals(before: Refusals, world: World, now: Instant) -> tuple[Refusals, bool]:
-    """What is refused now, and whether something that was refused has proven to be there again."""
+    """The refusals now, and whether a refused offer has proved to be available again."""
     standing = frozenset(_standing(world, now))
     doubtful = frozenset(_entries(world, now, is_over=True)) - standing
     probe_at = {
@@ -148,7 +147,7 @@ def is_written(request: NodeRequest, pool: NodePool) -> bool:
 def span(pool: NodePool, failures: int) -> float:
     """Seconds that an offer isn't tried after so many failures in a row."""
     first = pool.spec.request_ttl.unmet.seconds
-    # Beyond 2^12 it makes no difference, and the power would outgrow any number.
+    # Beyond 2^12 the ceiling holds anyway, and a large power would overflow.
     return float(min(first * 2.0 ** min(failures - 1, 12), max(CEILING, first)))
 
 
@@ -183,14 +182,14 @@ def _entries(world: World, now: Instant, *, is_over: bool) -> Iterator[OfferRefu
 def to_be_probed(
     known: Refusals, world: World, requests: Iterable[NodeRequest]
 ) -> tuple[OfferRefusal, ...]:
-    """Refusals that have run out and of which no machine is on its way that would tell."""
+    """Doubtful refusals that no machine on its way is testing."""
     return tuple(sorted(known.doubtful - _asked_for(known, world, requests), key=str))
 
 
 def _asked_for(
     known: Refusals, world: World, requests: Iterable[NodeRequest]
 ) -> frozenset[OfferRefusal]:
-    """Refusals of which nobody knows whether they still hold, and a machine is asked for."""
+    """Doubtful refusals for which a machine is already on its way."""
     if not known.doubtful:
         return frozenset()
     coming = [request for request in requests if request.status.phase in COMING]
@@ -230,7 +229,7 @@ def usable(
 def one_at_a_time(
     items: Iterable[Purchasable], known: Refusals, world: World
 ) -> Mapping[str, frozenset[str]]:
-    """Of what may be had again, one machine in all until it serves: offers by what was refused."""
+    """Offers by doubtful refusal: of each group one machine may be bought, until it serves."""
     if not known.doubtful:
         return {}
     offered = tuple(items)

@@ -1,7 +1,7 @@
-"""What several offers share and what has an end: a private network takes so many servers.
+"""Quotas that several offers share: a private network takes a limited number of servers.
 
-The provider tells who was in it when it looked, which may be minutes ago. What we have bought since
-takes a place too, so machines of ours that it doesn't name are counted beside.
+The provider reports which servers were in it at its last look, which may be minutes old. Machines
+that growth has bought since take a place too, so they are added.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _left(room: SharedNetwork, items: Sequence[Purchasable], fleet: Fleet, world
 
 
 def _newcomers(room: SharedNetwork, fleet: Fleet, world: World) -> int:
-    """Machines of ours that weren't in it when the provider looked."""
+    """Machines of growth that weren't in the network at the provider's last look."""
     pools, ids = _pools_in(room, world), _ids(world)
     return sum(
         ids.get(name) not in room.taken

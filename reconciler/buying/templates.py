@@ -1,7 +1,7 @@
-"""The node that a machine will become, before there is one: what the solver and the rules look at.
+"""The node that a machine will become, as the solver and the rules see it before it exists.
 
-It carries what the pool and the offering promise, and none of the taints that come off before it
-serves: a pod that is planned for it will meet it without them.
+It has what the pool and the offering promise, without taints that are removed before it serves: its
+pods will run there without them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ UNREGISTERED = Taint(UNREGISTERED_TAINT, NO_SCHEDULE)
 
 
 def node_labels(pool: NodePool, offering: Offering, *, name: str) -> Mapping[str, str]:
-    """The labels of a node of this pool, whoever sets them."""
+    """The labels of a node of this pool, whether growth or another component sets them."""
     return {
         **offering.labels,
         **pool.spec.labels,

@@ -1,9 +1,9 @@
 """Carries out what was decided, and nothing else.
 
-Each sequence is a task; its steps go one after the other and the first failure ends it, since what
-comes next was decided on a world that has turned out to be another. A subject is busy from the
-moment its sequence starts until it has ended and the cache has seen what it wrote. Before a call
-that costs money the leadership is asked for.
+Each sequence is a task. Its steps run one after the other, and the first failure ends it, because
+the next steps were decided on a state that has changed. A subject is busy from the start of its
+sequence until the sequence has ended and the cache shows what it wrote. Leadership is checked
+before each call that costs money.
 
 Every effect is announced before and after it happens, which is where tests end the process.
 """
@@ -79,13 +79,13 @@ FIRST_PAUSE = 0.1
 """Seconds after a first failure; each further one in a row doubles it."""
 LOOKS = 10
 LOOK_AGAIN_AFTER = 0.005
-"""Seconds between looks whether the cache has caught up with a write that came before ours."""
+"""Seconds between two checks whether the cache has caught up with someone else's write."""
 REMEMBERED_FAILURES = 1000
-"""Of subjects that failed last; what disappears while it fails is forgotten with time."""
+"""How many failing subjects are remembered; those that disappear are forgotten over time."""
 
 
 class Outdated(DecideAgain):
-    """The object has changed since, and the cache knows: nothing is to be waited for."""
+    """The object has changed since, and the cache shows it: decide again without a wait."""
 
 
 @dataclass(kw_only=True)
@@ -102,9 +102,9 @@ class Effects:
     tasks: asyncio.TaskGroup
     chance: Random
     plan: Callable[[Solve], Awaitable[Plan | Renewed]]
-    """Where questions are solved: away from this process, as they take long."""
+    """Solves questions in another process, because they take long."""
     may_write: Callable[[], None] = lambda: None
-    """Raises `Stopped` when nothing is to be written any more, also of what has begun."""
+    """Raises `Stopped` if nothing may be written any more, even by sequences that have begun."""
     say: Callable[[Event], None] = lambda _: None
     announce: Callable[[Point], None] = lambda _: None
     heard: Heard = field(default_factory=Heard)
@@ -120,7 +120,7 @@ class Effects:
         return frozenset(self._running)
 
     def start(self, sequence: Sequence) -> None:
-        """Begin a sequence; whoever decided made sure that its subject is free."""
+        """Begins a sequence; the caller makes sure that its subject is free."""
         if sequence.subject in self._running:
             raise RuntimeError(f"{sequence.subject} is being worked on already")
         self._running.add(sequence.subject)
@@ -132,9 +132,9 @@ class Effects:
                 await self._announced(step, sequence)
             self._backoffs.pop(sequence.subject, None)
         except Outdated as changed:
-            _log.debug("decided on an older state", subject=sequence.subject.name, why=str(changed))
+            _log.debug("decided on an old state", subject=sequence.subject.name, why=str(changed))
         except Stopped as stopped:
-            _log.warning("left undone", subject=sequence.subject.name, why=str(stopped))
+            _log.warning("not carried out", subject=sequence.subject.name, why=str(stopped))
         except GrowthError as error:
             await self._rest(sequence, error)
         finally:
@@ -142,12 +142,12 @@ class Effects:
             self.ended()
 
     async def _rest(self, sequence: Sequence, error: GrowthError) -> None:
-        """What failed is decided anew, but not at once: the subject stays busy for a while."""
+        """Keeps the subject busy for a while, so that a failure isn't retried at once."""
         pause = self._backoff(sequence.subject).after_failure(
             asked=error.after if isinstance(error, RetryLater) else None
         )
         subject = sequence.subject.name
-        _log.warning("a step failed", subject=subject, error=str(error), seconds=round(pause, 1))
+        _log.warning("step failed", subject=subject, error=str(error), seconds=round(pause, 1))
         await asyncio.sleep(pause)
 
     def _backoff(self, subject: Subject) -> Backoff:
@@ -188,7 +188,7 @@ class Effects:
         """
         decided = decided_on(action)
         if decided is None:
-            # A question that was stopped may be asked again as soon as somebody wants to.
+            # A question that was stopped may be asked again at once.
             return isinstance(action, Solve)
         kind, version = decided
         known = self.sources.store(kind).get(version.name)
@@ -219,7 +219,7 @@ class Effects:
                 assert_never(action)
 
     async def _check_bought_once(self, request: NodeRequest) -> None:
-        """Pods that were bought for before are looked up: they may be bound, unknown to the cache.
+        """Reads pods that were bought for before: they may be bound without the cache showing it.
 
         A cache that lags says nothing of it, and a second machine costs more than a question.
         """
@@ -233,13 +233,13 @@ class Effects:
         try:
             await self._writes(kind).create(resource.document())
         except AlreadyExists:
-            # An earlier try whose answer was lost: our names are nobody else's.
+            # An earlier try whose answer was lost: no one else uses growth's names.
             await self._writes(kind).adopt(key)
             if self.sources.store(kind).own.is_overtaken(key):
                 # Unreadable, or its event was never told. It counts as bought until a list that
                 # begins now has come; where that doesn't show it, deciding again gives the same.
                 raise RetryLater(
-                    f"{kind} {key.name} exists, and the cache doesn't show it"
+                    f"{kind} {key.name} exists, but the cache doesn't show it"
                 ) from None
 
     async def _ask(self, action: CreateMachine | DeleteMachine | Evict) -> None:
@@ -299,7 +299,7 @@ class Effects:
         self.heard.evictions = evicted(self.heard.evictions, action, refused, now=now, pods=pods)
 
     async def _check_its_end_was_told(self, pod: Evict) -> None:
-        """A pod that the cache shows still, though it has agreed to go: the event may be lost.
+        """Checks a pod that was evicted but is still in the cache: its event may be lost.
 
         Its drain would wait until the next list, which comes after more than half an hour.
         """
@@ -318,7 +318,7 @@ class Effects:
         try:
             await writes.merge(_decided(action.version), patch)
         except NotFound:
-            # It was let go and has gone, and the event of that is on its way.
+            # Its finalizer was removed and it is gone; the cache will get that event soon.
             writes.gone(_decided(action.version))
         self.heard.forget(action)
 
@@ -348,7 +348,7 @@ def _decided(version: Version) -> Decided:
 
 
 def _written(taints: tuple[Taint, ...]) -> list[dict[str, str]] | None:
-    """As the API has them; no taint at all is written by removing the field."""
+    """Taints in the form of the API; an empty list is written by removing the field."""
     return [
         {"key": taint.key, "value": taint.value, "effect": taint.effect} for taint in taints
     ] or None

@@ -1,9 +1,9 @@
 """Asks the API server to move a pod away, and remembers what it said.
 
-This is the only way in which growth ends a pod: the server counts the pod's budgets and refuses
-what would break one. A pod that is gone, or another one under its name, is an eviction that worked.
-What a later try may change is an answer and no error: it belongs to the pod and holds up nobody
-else. Only when the server itself is in trouble the step has failed.
+This is the only way in which growth ends a pod: the server checks the pod's budgets and refuses an
+eviction that would break one. If the pod is gone, or another one has its name, the eviction has
+succeeded. A refusal is an answer, not an error: it concerns this pod only and delays no other. The
+step fails only if the server itself has a problem.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SEVERAL_BUDGETS: Final = 500
 
 
 class EvictionRefusal(msgspec.Struct, frozen=True):
-    """Why a pod stays, and how long the server wants to be left alone with it."""
+    """Why a pod stays, and how long to wait before the next try."""
 
     why: str
     seconds: float = 0.0
@@ -55,7 +55,7 @@ async def evict(connection: Connection, pod: Evict) -> EvictionRefusal | None:
 
 
 async def pod_is_gone(connection: Connection, pod: Evict) -> bool:
-    """Whether the server has it no more, or another one under its name."""
+    """Whether the pod no longer exists, or another one has its name."""
     path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}"
     try:
         found = decode_pod((await connection.request("GET", path)).body)

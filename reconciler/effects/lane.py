@@ -1,10 +1,9 @@
-"""A lane: one worker process that solves, kept warm, replaced when it dies, grows or hangs.
+"""A lane: one solver process, kept warm, and replaced when it dies, grows too large or hangs.
 
-Whatever happens to the worker, the question is answered: first-fit answers in its place, which
-proves nothing but keeps every rule, while the next worker starts already. A worker may take so much
-memory and no more, and is the first that the kernel ends when there is none: so the process that
-leads isn't. A question that is given up (its asker is gone) takes the worker with it, as nobody
-would read the answer.
+Whatever happens to the worker, every question gets an answer: if the worker fails, first-fit
+answers, which proves no bound but obeys every rule, while the next worker starts. A worker's memory
+is limited, and if memory runs out the kernel kills it first, not the leading process. If a question
+is cancelled, its worker is ended too, because no one would read the answer.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ if TYPE_CHECKING:
 _log = structlog.get_logger(__name__)
 
 PATIENCE = 10.0
-"""Seconds for a question, the safety clock of the solver not counted."""
+"""Seconds for a question, in addition to the solver's own time limit."""
 LARGEST = 600 * 2**20
-"""Bytes; a worker that has grown beyond it makes room for a new one after its answer."""
+"""Bytes; a worker that has grown beyond this is replaced after its answer."""
 MOST = 2**30
-"""Bytes that a worker may ever have; it ends when it asks for more."""
+"""The most bytes that a worker may have; it dies if it allocates more."""
 
 
 _TYPES = frozenset({"small", "large"})
@@ -52,7 +51,7 @@ EASY = Problem(
 
 
 class WorkerLost(Exception):
-    """The worker process died, hung or answered rubbish."""
+    """The worker process died, hung or returned an unreadable answer."""
 
 
 class Lane:
@@ -65,7 +64,7 @@ class Lane:
         self._worker: Process | None = None
 
     async def warm_up(self) -> None:
-        """Let a worker answer once, or the first to wait for a plan waits for engines to load."""
+        """Lets a worker answer once, so that the first plan needn't wait for engines to load."""
         await self.solve(EASY)
 
     @overload
@@ -73,7 +72,7 @@ class Lane:
     @overload
     async def solve(self, question: Renewal) -> Renewed: ...
     async def solve(self, question: Problem | Renewal) -> Plan | Renewed:
-        """The worker's answer; first-fit's, where there is no worker that answers."""
+        """The worker's answer, or that of first-fit if no worker answers."""
         try:
             if self._worker is None:
                 self._worker = await _started()
@@ -132,13 +131,13 @@ async def _started() -> Process:
         str(MOST),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        # A question is one core's work; the arithmetic's own threads would only get in its way.
+        # A question uses one core; threads of the numeric libraries would only slow it down.
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
     )
 
 
 def _at_once(question: Problem | Renewal) -> Plan | Renewed:
-    # Only here, as nobody needs the engine in the loop's process on a good day.
+    # Imported here, because the loop's process normally doesn't need the engine.
     from reconciler.solver.answering import answered_at_once  # noqa: PLC0415
 
     return answered_at_once(question)

@@ -1,8 +1,8 @@
 """Both lanes: one for demand, and one for replacement, which is stopped when demand appears.
 
 They are two processes, so neither waits for the other's answer. But on a small machine they share a
-core; whoever waits for a node comes before what would only be cheaper. The worker of replacement
-starts with its first question: most hours have none.
+core, and pods that wait for a node come before savings. The worker of replacement starts with its
+first question, because most of the time there is none.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reconciler.solver import Plan, Renewed
 
 SOLVE_SECONDS = 5.0
-"""Counted work ends a solve long before; this is only for a machine that stands still."""
+"""The solver's own effort limit ends a solve long before; this is only for a stalled machine."""
 SEARCH_SECONDS = 3.5
 """The same for what may go: with the start of the worker, and the proof, that is decided within
 five."""
@@ -54,7 +54,7 @@ class Lanes:
             return await asyncio.shield(self._asked)
         except asyncio.CancelledError:
             if not self._asked.cancelled():
-                # Whoever asked is gone, and not only the question.
+                # The caller itself was cancelled, not only the question.
                 await self._stop()
                 raise
             raise DecideAgain("demand comes first") from None
@@ -65,5 +65,5 @@ class Lanes:
         asked = self._asked
         if asked is not None:
             asked.cancel()
-            # Whoever stops it may be cancelled too, which must not be taken for its end.
+            # `wait` tells the end of the task from a cancellation of this caller.
             await asyncio.wait([asked])

@@ -1,1 +1,1 @@
-"""Planning on paper: the same rules on what somebody has written down, for `growth plan`."""
+"""Planning on paper for `growth plan`: the same rules on objects from files or a snapshot."""

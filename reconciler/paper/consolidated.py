@@ -1,8 +1,8 @@
 """Consolidation on paper: which nodes could go now, and what would come for them.
 
-The same search and the same proof as in the loop, with two differences: nobody has to wait for its
-quiet, and budgets don't bound what is shown, since a person wants to know what there is to gain and
-not only the first step of it.
+Search and proof are those of the loop, with two differences: nodes needn't be quiet for a while,
+and disruption budgets don't limit the result, because people want to know the whole saving and not
+only its first step.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 
 MOST_ROUNDS = 8
-"""Proofs that fail, until what is left isn't looked at any more."""
+"""The most proofs that may fail before the search ends."""
 
 
 class Leaving(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,18 +76,18 @@ class Leaving(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Hindrance(msgspec.Struct, frozen=True, kw_only=True):
-    """What could be had without some limits."""
+    """The saving that would be possible without some limits."""
 
     limits: tuple[str, ...]
     """As people write them."""
     pools: tuple[str, ...]
-    """Whose limits they are."""
+    """The pools with these limits."""
     saving: int
     """Millionths an hour."""
 
 
 class RenewalOnPaper(msgspec.Struct, frozen=True, kw_only=True):
-    """What would go, what would come, and who stays whatever that costs."""
+    """The nodes that would go, the machines that would come, and the nodes that stay."""
 
     goes: tuple[Leaving, ...]
     comes: tuple[NodeRequest, ...]
@@ -96,11 +96,11 @@ class RenewalOnPaper(msgspec.Struct, frozen=True, kw_only=True):
     held: Mapping[str, str]
     """Nodes that stay for a reason that a person could change, with the reason."""
     idle: tuple[str, ...] = ()
-    """Nodes without pods, which go by themselves: nobody is planned onto one of them."""
+    """Nodes without pods, which go by themselves: no pod is planned onto them."""
     currency: str = ""
-    """Of all amounts; prices in others are told of only if nothing is cheaper in this one."""
+    """The currency of all amounts; another is shown only if nothing is cheaper in this one."""
     hindrance: Hindrance | None = None
-    """What keeps a saving away where nothing goes."""
+    """The limits that prevent a saving, if nothing goes."""
 
     @property
     def saving(self) -> int:
@@ -110,7 +110,7 @@ class RenewalOnPaper(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def consolidated(world: World, answer: Answer, *, now: Instant) -> RenewalOnPaper:
-    """What could be had cheaper in this world."""
+    """What could be cheaper in this world."""
     items = shelf(world, Shelf())
     known = PlanningLedger(shelf=items, refusals=refusals(Refusals(), world, now)[0])
     return _Looked(world.remembering(replace(world.ledger, planning=known)), answer, now).found()
@@ -136,7 +136,7 @@ class _Looked:
         return self._found_in(last, candidates)
 
     def _found_in(self, currency: str, candidates: list[ReplacementCandidate]) -> RenewalOnPaper:
-        """Search and proof, again without those whose pods found no place."""
+        """Search and proof, repeated without nodes whose pods find no place."""
         for _ in range(MOST_ROUNDS):
             names = self._searched(candidates, currency)
             if not names:

@@ -1,7 +1,7 @@
-"""Which limits of pools keep a saving away: the same search once more without them.
+"""Which limits of pools prevent a saving: the same search again without them.
 
-The old machine and the new one stand beside each other while pods move, so both count. Where that
-is more than a limit allows nothing is replaced, and a person should know what it costs.
+While pods move, the old machine and the new one both exist, and both count. If that exceeds a limit
+nothing is replaced, and people should know what this costs them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LIMITS: Final = {
     "limits.hourlyCost": "hourly_cost",
     "limits.nodesPerHour": "nodes_per_hour",
 }
-"""The field of each, as people write it and in the model."""
+"""The field of each limit, in YAML and in the model."""
 MAXIMA: Final = "the max of its types"
 
 
@@ -38,7 +38,7 @@ def hindrance(world: World, answer: Answer, *, now: Instant) -> Hindrance | None
     found = _hindered_by(lifted, world, answer, now)
     for name in lifted if found is not None else ():
         others = tuple(each for each in lifted if each != name)
-        # With all limits in force nothing is cheaper: that is why it is asked.
+        # With all limits nothing is cheaper; otherwise this wouldn't be asked.
         without_it = _hindered_by(others, world, answer, now) if others else None
         if without_it is not None:
             lifted, found = others, without_it
@@ -80,5 +80,5 @@ def _lifted(pool: NodePool, limits: frozenset[str]) -> NodePool:
 
 
 def _pools_of(paper: RenewalOnPaper) -> tuple[str, ...]:
-    """Where machines would be bought; limits keep nothing else away."""
+    """The pools in which machines would be bought; limits prevent nothing else."""
     return tuple(sorted({each.spec.pool for each in paper.comes}))

@@ -1,9 +1,8 @@
-"""Planning on paper: the same rules, on what somebody has written down or seen at one moment.
+"""Planning on paper: the same rules, on objects from files or a snapshot of a cluster.
 
-Every pod that a new node could help is demand. What the loop does over time is done here in rounds:
-pods that can only be judged when others have their places are planned after them. What is on its
-way already is counted on, with the pods that it was bought for; what a provider has none of isn't
-bought.
+Every pod that a new node could help is demand. What the loop does over time happens here in rounds:
+pods that can only be judged when others have places are planned after them. Machines on their way
+are used for the pods that they were bought for, and refused offers aren't bought.
 """
 
 from __future__ import annotations
@@ -56,13 +55,13 @@ WAITING = frozenset({PodProgress.UNREACHED, PodProgress.UNSCHEDULABLE})
 
 
 class PlanOnPaper(msgspec.Struct, frozen=True, kw_only=True):
-    """What would be bought, who would run where, and who would have no place."""
+    """What would be bought, where pods would run, and which pods would have no place."""
 
     requests: Mapping[str, NodeRequest]
     items: Mapping[str, Purchasable]
     """The offer of each request, by its name."""
     pods: Mapping[str, tuple[Pod, ...]]
-    """Who would run on each machine, by its name: requests, and nodes that are there."""
+    """The pods on each machine by its name: new requests, and existing nodes."""
     unplaced: tuple[tuple[Pod, str], ...]
     plans: tuple[Plan, ...]
     """One for each round; nearly always there is one."""
@@ -108,7 +107,7 @@ def plan_offline(
 
 
 class _Rounds:
-    """Plans on top of each other, until everybody is planned or known to have no place."""
+    """Plans that build on each other, until every pod has a place or is known to have none."""
 
     def __init__(self, world: World, solve: Callable[[Problem], Plan], *, now: Instant) -> None:
         self._shelf = shelf(world, Shelf())
@@ -123,7 +122,7 @@ class _Rounds:
         self._plans: list[Plan] = []
 
     def run(self) -> PlanOnPaper:
-        """Round after round, as long as one brings somebody a place that others wait for."""
+        """Plans in rounds, as long as a round gives a place to a pod that others wait for."""
         pools, self._left_out = pools_by_pod(self._world.pending, self._world)
         waits: Mapping[str, str] = dict.fromkeys(pools, "")
         while waits or (not self._plans and market(self._world, self._now).minima()):

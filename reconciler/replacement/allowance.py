@@ -1,9 +1,8 @@
 """How many nodes of a pool may be disrupted now, as its budgets say.
 
-Of all the budgets that apply at a moment, the smallest counts. What is disrupted already counts
-whatever the reason was: to those whose pods are moved it is all the same. A budget with a window
-applies while one is open, on the clock on the wall in UTC; a window belongs to the day on which it
-opens, and may reach into the next one.
+Of all the budgets that apply now, the smallest counts. Nodes that are disrupted already count
+whatever the reason: for their pods it makes no difference. A budget with windows applies while one
+of them is open, in UTC; a window belongs to the day on which it opens, and may reach into the next.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ and may come back once a week."""
 def allowed_disruptions(
     pool: NodePool, reason: DisruptionReason, *, nodes: int, disrupted: int, now: Instant
 ) -> int:
-    """How many more of a pool's nodes may be disrupted now; `nodes` are all that it has."""
+    """How many more of a pool's `nodes` may be disrupted now."""
     disruption = pool.spec.disruption
     is_unwanted = disruption.consolidation is Consolidation.NEVER
     if is_unwanted and reason is DisruptionReason.CONSOLIDATION:
@@ -61,7 +60,7 @@ def _applies(budget: NodeDisruptionBudget, reason: DisruptionReason, wall: datet
 
 
 def _most(portion: Portion, nodes: int) -> int:
-    """A share is rounded up: a tenth of three nodes is one, or nothing would ever be done there."""
+    """A percentage is rounded up: 10% of three nodes is one, or a small pool could never change."""
     return portion.number if portion.unit == "nodes" else -(-nodes * portion.number // 100)
 
 
@@ -70,7 +69,7 @@ def _is_open(window: BudgetWindow, wall: datetime) -> bool:
 
 
 def _spans(window: BudgetWindow, wall: datetime) -> Iterator[tuple[datetime, datetime]]:
-    """The times of a window that are near, each from its opening to its closing."""
+    """The occurrences of a window around now, each with its opening and closing."""
     start = datetime.combine(wall.date(), time.fromisoformat(window.start), wall.tzinfo)
     for days in NEAR:
         opens = start + timedelta(days=days)

@@ -1,9 +1,9 @@
-"""Which nodes could go, and whether the pods of exactly these find a place: two questions.
+"""Two questions for the solver: which nodes could go, and do exactly their pods fit elsewhere.
 
-The search sees the cluster as it is, with the pods of all nodes that may go counted once more as
-demand; it is quick and answers with a set of nodes. The proof is the question that demand asks, in
-a world in which those nodes and their pods are gone: all of its rules are the scheduler's own, and
-limits still count the old machines, which stand beside the new ones for a while.
+The search sees the cluster as it is, with the pods of all nodes that may go as additional demand;
+it is quick and returns a set of nodes. The proof is an ordinary planning question in a world
+without those nodes: it uses all of the scheduler's rules, and limits still count the old machines,
+because they exist next to the new ones for a while.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ OF_NO_NODE: Final = (
     "iscsi_disks",
     "shape",
 )
-"""What follows from a pod whatever node it is on."""
+"""Properties of a pod that don't depend on its node."""
 RESTLESS: Final = "/restless"
-"""The group of nodes that may not go yet, a name that no pool bears: to know that one of them is to
-go keeps pods away from it that would be moved twice."""
+"""The group of nodes that may not go yet; no pool can have this name. If the search finds that one
+of them should go later, no pods are moved there, as they would move twice."""
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 def unbound(pods: Iterable[Pod]) -> list[Pod]:
-    """The pods that their owners make when these are evicted, as far as rules can tell."""
+    """The pods that their owners create when these are evicted, as far as rules can tell."""
     known: dict[Shape, Pod] = {}
     return [_unbound(pod, known) for pod in pods]
 
@@ -64,7 +64,7 @@ def _unbound(pod: Pod, known: dict[Shape, Pod]) -> Pod:
     spec = msgspec.structs.replace(pod.spec, node_name="")
     status = msgspec.structs.replace(pod.status, nominated_node_name="", conditions=())
     made = msgspec.structs.replace(pod, spec=spec, status=status)
-    # Thousands of pods are asked about in one pass: what is the same isn't worked out again.
+    # One pass asks about thousands of pods, so pods of one shape share their derived values.
     like = known.setdefault(pod.shape, made)
     vars(made).update({name: getattr(pod, name) for name in OF_NO_NODE}, requests=like.requests)
     return made
@@ -79,9 +79,9 @@ def renewal(
     horizon: float,
     currency: str,
 ) -> Renewal | None:
-    """The question which of these nodes could go; None if none of them can be asked about.
+    """The question which of these nodes could go; None if there is nothing to ask.
 
-    It is about prices in one currency: machines are neither sold nor saved in any other.
+    Only machines with prices in this currency take part, old and new.
     """
     here = without(world, _idle(world))
     asked, standing = _asked([e for e in found if e.currency == currency], here, now, currency)
@@ -110,7 +110,7 @@ def renewal(
             for each, disturbance in zip(standing, disturbed, strict=True)
         ),
         most={**most, RESTLESS: 0},
-        # Where nobody ranks nodes, pods go where no plan has them: there is nothing to wait for.
+        # Without the extender, pods don't follow a plan, so waiting for a better one is pointless.
         near=NEAR if world.is_steered else 1.0,
         reluctance=RELUCTANCE if world.is_steered else 1.0,
     )
@@ -146,7 +146,7 @@ def proof(
     *,
     closed: frozenset[str] = frozenset(),
 ) -> PlanningProblem:
-    """The demand of these pods, where these nodes are gone and those others take nobody in."""
+    """The problem of these pods without the nodes in `gone`; `closed` nodes take no pods."""
     here = _closing(without(world, gone | _idle(world)), closed)
     asked = _question(unbound(pods), here, sold)
     return msgspec.structs.replace(asked, problem=replace(asked.problem, minima=()))
@@ -158,14 +158,14 @@ def _question(pods: Sequence[Pod], world: World, sold: Market) -> PlanningProble
         pods,
         ground(world, all_requests(world), planning.nominated, planning.shelf.items),
         sold,
-        # Without a pool, it found its place without them: it may still move to another node.
+        # A pod that may use no pool runs on an existing node, and may move to another one.
         pools_of={pod.metadata.uid: pools_of(pod, world.pools) for pod in pods},
         nominated=planning.nominated,
     )
 
 
 def without(world: World, gone: frozenset[str]) -> World:
-    """The world as it will be when these nodes and all that is on them are gone."""
+    """The world without these nodes and the pods on them."""
     cluster = world.cluster
     nodes = {name: node for name, node in cluster.nodes.items() if name not in gone}
     held = {name: each for name, each in cluster.occupancies.items() if name not in gone}
@@ -184,12 +184,12 @@ def _closing(world: World, closed: frozenset[str]) -> World:
 
 
 def idle(world: World) -> tuple[str, ...]:
-    """Those of ours by name."""
+    """The idle nodes of growth's pools, by name."""
     return tuple(sorted(name for name in _idle(world) if pool_of_node(world.cluster.nodes[name])))
 
 
 def _idle(world: World) -> frozenset[str]:
-    """Nodes that nobody is on: they go by themselves, and to keep one isn't free of charge."""
+    """Nodes without pods: they go by themselves, so a plan doesn't get them for free."""
     return frozenset(name for name, node in world.cluster.nodes.items() if _is_idle(node, world))
 
 

@@ -1,4 +1,4 @@
-"""Whether the cluster is at rest, and whether it is another one than when it was looked at last."""
+"""Whether the cluster is at rest, and whether it has changed since the last search."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def is_moving(world: World, now: Instant, swaps: Iterable[Swap]) -> bool:
-    """Whether demand has no place yet, or something is on its way in or out.
+    """Whether demand has no place yet, or machines are coming or going.
 
-    Pods that no plan had a place for, and sick nodes, are no reason to wait: that may last.
+    Pods that no plan has a place for, and sick nodes, don't count: they may stay so for long.
     """
     ledger, planning = world.ledger.replacement, world.ledger.planning
     leaving = (*ledger.going.values(), *ledger.opening.values(), *(each.reason for each in swaps))
@@ -38,7 +38,7 @@ def is_moving(world: World, now: Instant, swaps: Iterable[Swap]) -> bool:
 
 
 def sight(nodes: Iterable[Node], most: Mapping[str, int], world: World) -> tuple[object, ...]:
-    """All that a search's answer depends on, in a form that is compared quickly."""
+    """Everything that a search's answer depends on, in a form that compares quickly."""
     ledger, cluster = world.ledger.replacement, world.cluster
     return (
         tuple(node.name for node in nodes),

@@ -34,7 +34,7 @@ def swap_begun(
     return Decision(
         section=_with_purchases(asked, result, scene),
         sequences=tuple(
-            Sequence(subject=machine(name), steps=(event,), why="others take its place")
+            Sequence(subject=machine(name), steps=(event,), why="other nodes take its place")
             for name, event in said.items()
         ),
     )

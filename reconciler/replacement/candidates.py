@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 
 AHEAD = 600.0
-"""Seconds before the end of a paid hour from which on a node may be chosen: its pods need a new
-place first, and it has to be gone in time."""
+"""How many seconds before the end of its paid hour a node may be chosen: its pods have to move, and
+its machine has to be gone in time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class ReplacementCandidate:
     node: Node
     pool: NodePool
     pods: tuple[Pod, ...]
-    """Those that need another place then."""
+    """Those that would need another place."""
     price: int
     """Millionths an hour, as it was bought."""
     currency: str = ""
@@ -168,7 +168,7 @@ def _is_within_reach(node: Node, pool: NodePool, look: ReplacementLook) -> bool:
 
 
 def is_in_use(node: Node, world: World) -> bool:
-    """Whether it serves and nobody has marked it to go."""
+    """Whether it serves and isn't marked to go."""
     return serves_now(node, world) and not is_marked(node)
 
 
@@ -188,7 +188,7 @@ def price_of_node(name: str, world: World) -> int:
 
 
 def currency_of_node(name: str, world: World) -> str:
-    """What that price is in; empty where nobody knows."""
+    """The currency of that price; empty if it is unknown."""
     standing = nodes_of_pools(world).get(name)
     if standing is None:
         return ""
@@ -216,7 +216,7 @@ def _candidate(
     pods, passes_at = movable(node, look)
     wakes.append(passes_at)
     price = price_of_node(node.name, look.world)
-    # What costs nothing can't be had cheaper.
+    # A node that costs nothing can't get cheaper.
     if pods is None or not price:
         return None
     pool = look.world.pools[pool_of_node(node)]
@@ -225,7 +225,7 @@ def _candidate(
 
 
 def _held(found: Iterable[ReplacementCandidate], world: World) -> frozenset[str]:
-    """Those of them that their pools can't do without: what a pool keeps at least is left alone."""
+    """The nodes within the floors of their pools, which are left alone."""
     by_pool: defaultdict[str, list[Node]] = defaultdict(list)
     for each in found:
         by_pool[each.pool.name].append(each.node)

@@ -1,4 +1,4 @@
-"""What is asked next: first whether a swap may go on, then what has to go, then what is dear."""
+"""The next question: first whether a swap may go on, then nodes that must go, then savings."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def next_question(scene: ReplacementScene) -> Decision[ReplacementLedger]:
 
 
 def _confirmed_in_time(swap: Swap, scene: ReplacementScene) -> Decision[ReplacementLedger]:
-    """Not again at once, where the removals couldn't be opened."""
+    """Asks whether the swap may go on; after a pause, if its removals couldn't be opened."""
     due = _after(scene.ledger.confirmed_at, scene.world.timing.retry)
     if due > scene.now.monotonic:
         return Decision(section=scene.ledger, wake_at=due)
@@ -67,7 +67,7 @@ def _what_goes(scene: ReplacementScene) -> Decision[ReplacementLedger]:
 def _one_of(
     found: Mapping[str, str], reason: DisruptionReason, scene: ReplacementScene
 ) -> Decision[ReplacementLedger]:
-    """Ask about the first of the nodes that have to go; nothing, if none of them may now."""
+    """Asks about the first node that has to go and may go now, if there is one."""
     if not found:
         return Decision(section=scene.ledger)
     turn = in_turn(found, scene.most(reason), scene.look, reason=reason)
@@ -84,14 +84,14 @@ def _one_of(
 def _moved_for(
     reason: DisruptionReason, node: Node, scene: ReplacementScene
 ) -> tuple[tuple[Pod, ...] | None, float]:
-    """The pods that would move; None if they may not, and when that passes by itself."""
+    """The pods that would move, or None if one may not; and when that may end by itself."""
     if reason is DisruptionReason.UNHEALTHY:
         return scene.world.cluster.occupancy(node.name).keepers, NEVER
     return movable(node, scene.look) if is_in_use(node, scene.world) else (None, NEVER)
 
 
 def _search(scene: ReplacementScene) -> Decision[ReplacementLedger]:
-    """Ask which nodes could go, if anything has changed since that was asked last."""
+    """Asks which nodes could go, if anything has changed since the last search."""
     world, now, ledger = scene.world, scene.now, scene.ledger
     most = scene.most(DisruptionReason.CONSOLIDATION)
     nodes = eligible(scene.look, most)
@@ -121,5 +121,5 @@ def _search(scene: ReplacementScene) -> Decision[ReplacementLedger]:
 
 
 def _after(last: float | None, rest: float) -> float:
-    """When it may be done again; at any moment, if it was never done."""
+    """When it may be done again; at once if it was never done."""
     return -NEVER if last is None else last + rest

@@ -1,11 +1,11 @@
-"""Which nodes are not made any more as their pool and its node class say.
+"""Which nodes no longer match their pool and its node class.
 
-A node has drifted if a new machine would be another one: its type or its place is no more in the
-pool, or what the node class says of such machines isn't what it was made from. Prices, limits and
-what can be bought now are no drift: they say what to buy next, and what is there serves as well as
-before. Labels and taints of the pool are mended on the node itself (mending.py); only a taint that
-would throw pods out, past every budget of theirs, is left to a new node. A node that doesn't tell
-what it was made from has not drifted for all we know, so an upgrade replaces nothing.
+A node has drifted if a new machine would be different: its type or location is no longer in the
+pool, or the node class has changed in a way that concerns it. Prices, limits and availability are
+no drift: they decide what to buy next, but existing nodes serve as well as before. Labels and
+taints of the pool are applied to the node itself (mending.py), except for a taint that would evict
+pods without regard for their budgets: that needs a new node. A node that doesn't record what it was
+created from hasn't drifted as far as growth can tell, so an upgrade of growth replaces nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def drifted(world: World) -> Mapping[str, str]:
-    """The nodes that have drifted, by name, each with what has changed, in a few words."""
+    """The nodes that have drifted, by name, each with a short text of what has changed."""
     return dict(sorted(_drifted(world)))
 
 
@@ -51,7 +51,7 @@ def _drifted(world: World) -> Iterator[tuple[str, str]]:
 def _changes(make: NodeMake, made: Blueprint | None, pool: NodePool, world: World) -> Iterator[str]:
     server_type = ServerTypeName(make.server_type)
     if all(entry.name != server_type for entry in pool.spec.server_types):
-        yield f"{server_type} isn't among the types of its pool any more"
+        yield f"{server_type} is no longer among the types of its pool"
     if made is not None:
         node_class = world.node_classes.get(node_class_of(pool, world))
         yield from _of_place(made, pool)
@@ -61,9 +61,9 @@ def _changes(make: NodeMake, made: Blueprint | None, pool: NodePool, world: Worl
 def _of_place(made: Blueprint, pool: NodePool) -> Iterator[str]:
     places = {each.region: each.zones for each in pool.spec.locations}
     if places and made.location not in places:
-        yield f"{made.location} isn't among the locations of its pool any more"
+        yield f"{made.location} is no longer among the locations of its pool"
     elif (zones := places.get(made.location)) and made.zone not in zones:
-        yield f"zone {made.zone} of {made.location} isn't in its pool any more"
+        yield f"zone {made.zone} of {made.location} is no longer in its pool"
 
 
 def _thrown_out(
@@ -73,7 +73,7 @@ def _thrown_out(
         lacking = lacking_taints(pool, made, node)
         found = next((taint for taint in lacking if taint.effect == NO_EXECUTE), None)
         if found is not None:
-            yield node.name, f"it lacks the taint {found.text}, which would throw its pods out"
+            yield node.name, f"it lacks the taint {found.text}, which would evict its pods"
 
 
 def _of_class(

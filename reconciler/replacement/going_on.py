@@ -1,16 +1,16 @@
 """What happens next with the swaps that are under way.
 
-    machines come      nothing, until all of them serve
-    all serve          it is asked once more whether the old nodes' pods find a place: yes -> the
-                       old nodes' removals are opened; no -> the swap is given up
-    old nodes go       nothing; the drain is removal's. One whose removal ends while it is still
-                       there was rolled back: it isn't asked about again for a while
-    a machine lacks    the swap is given up, at once where a request is Unmet, else after a wait
-    a person's hand    an old node that a person has cordoned or protected since stays, the others
-                       go without it; if that is all of them, the swap is given up
+    machines come      nothing happens until all of them serve
+    all serve          the solver checks again whether the old nodes' pods find a place: if so, the
+                       removals of the old nodes are opened; if not, the swap is given up
+    old nodes go       removal drains them. If a removal ends while its node exists, it was rolled
+                       back, and the node isn't chosen again for a while
+    machine missing    the swap is given up, at once if a request is Unmet, otherwise after a wait
+    a person steps in  an old node that a person has cordoned or protected meanwhile stays, and the
+                       others go; if none is left, the swap is given up
 
-What came of a swap that is given up is ordinary from then on: a machine on its way is cancelled, a
-node that serves loses the annotation and goes when it is idle. Its old nodes rest.
+After a swap is given up, a machine on its way is cancelled, and a node that serves loses the
+annotation and goes when it is idle. The old nodes aren't chosen again for a while.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ if TYPE_CHECKING:
     from reconciler.replacement.swaps import Swap
 
 LACKS: Final = 60.0
-"""Seconds for which a machine of a swap may be missing: its request may be on its way to us."""
+"""Seconds for which a machine of a swap may be missing: the cache may not show its request yet."""
 RESTS: Final = 600.0
-"""Seconds for which a node isn't chosen again after a swap that came to nothing."""
+"""Seconds for which a node isn't chosen again after a failed swap."""
 RESTS_SHORTLY: Final = 60.0
-"""The same after a plan that left no room for mistakes; twice as long each time."""
+"""The same after a plan that was too tight; doubled each time."""
 RESTS_LONGEST: Final = 3600.0
 
 
 def followed(
     ledger: ReplacementLedger, found: Iterable[Swap], world: World, now: Instant
 ) -> ReplacementLedger:
-    """The memory of swaps, brought up to this moment."""
+    """The ledger with the current state of all swaps."""
     under_way = {swap.text: swap for swap in found}
     lacking = {
         text: ledger.lacking.get(text, now.monotonic)
@@ -76,7 +76,7 @@ def followed(
 def swap_given_up(
     ledger: ReplacementLedger, text: str, nodes: Iterable[str], now: Instant
 ) -> ReplacementLedger:
-    """The memory of a swap that came to nothing."""
+    """The ledger after a swap was given up."""
     return resting(replace(ledger, given_up=ledger.given_up | {text}), nodes, now)
 
 
@@ -85,17 +85,17 @@ def resting(
 ) -> ReplacementLedger:
     """These nodes are left alone for a while."""
     until = dict.fromkeys(nodes, now.monotonic + seconds)
-    # What was answered with them is no answer for when they are back.
+    # The last search's answer included them, so it doesn't hold for the time when they are back.
     return replace(ledger, resting={**ledger.resting, **until}, seen=())
 
 
 def rest_after(times: int) -> float:
-    """How long a node rests whose pods would have been left over so many times in a row."""
+    """How long a node rests after this many plans in a row left its pods over."""
     return float(min(RESTS_SHORTLY * 2 ** min(times - 1, 10), RESTS_LONGEST))
 
 
 def machines_left_behind(ledger: ReplacementLedger, world: World) -> Iterator[Sequence]:
-    """What is done with the machines of swaps that were given up."""
+    """Cancels or releases the machines of swaps that were given up."""
     if not ledger.given_up:
         return
     for name, request in sorted(world.requests.items()):
@@ -104,14 +104,14 @@ def machines_left_behind(ledger: ReplacementLedger, world: World) -> Iterator[Se
         if text in ledger.given_up and is_wanted and world.is_free(machine(name)):
             delete = Delete(kind="NodeRequest", version=version_of(request))
             yield Sequence(
-                subject=machine(name), steps=(delete,), why="what it was to replace stays"
+                subject=machine(name), steps=(delete,), why="the nodes it would replace stay"
             )
     for name, text in sorted(on_nodes(world.cluster).items()):
         if text in ledger.given_up and not is_coming(name, world) and world.is_free(machine(name)):
             yield Sequence(
                 subject=machine(name),
                 steps=(forgotten(world.cluster.nodes[name]),),
-                why="what it was to replace stays",
+                why="the nodes it would replace stay",
             )
 
 
@@ -148,7 +148,7 @@ def _under_way(world: World) -> Iterator[tuple[str, DisruptionReason]]:
 def _with_going(
     ledger: ReplacementLedger, under_way: Iterable[Swap], world: World, now: Instant
 ) -> ReplacementLedger:
-    """Old nodes whose removal ended while they are there were rolled back: they rest."""
+    """An old node whose removal ended while it exists was rolled back: it rests."""
     going = dict(_under_way(world))
     opening = {
         name: reason

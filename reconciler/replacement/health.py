@@ -1,16 +1,16 @@
-"""Which nodes have been sick for so long that another one takes their place.
+"""Which nodes have been sick for so long that they are replaced.
 
-Sick is a node that has served and isn't Ready: its kubelet is silent, or says so itself. The time
-runs on the clock of what we saw (removal/seeing.py), from the first look: neither an outage of ours
-nor a restart makes a node sick for longer than we have seen it so. And a silent kubelet is one
-witness only; the second is its cloud, which has to list the machine. What no listing shows isn't
-sick but gone, and removal frees its node.
+A node is sick if it has served and isn't Ready: its kubelet is silent, or reports NotReady. The
+time runs on the clock that stops while growth is blind (facts/sighted_clock.py), from the first
+look, so neither an outage nor a restart of growth makes a node sick for longer than growth has seen
+it so. A silent kubelet alone isn't enough: the cloud has to list the machine. A machine that no
+listing shows isn't sick but gone, and removal deletes its Node.
 
-When many are sick at once, the fault isn't theirs: a network is cut, or the API server is deaf.
-Then nothing is repaired, and the pools say so (pools/many_sick.py). All that aren't Ready now
-count for that, whether their time is over or not, since in such an hour they fall silent one by
-one; and the time of such an hour counts for none of them. Nodes of others don't count: who keeps a
-dozen dead machines would have none of ours repaired.
+If many nodes are sick at once, the cause is elsewhere: the network, or the API server. Then nothing
+is repaired, and the pools have a condition (pools/many_sick.py). All nodes that aren't Ready now
+count, even for a short time, because in such a case they fail one by one; and this time doesn't
+count for any of them. Nodes outside growth's pools don't count: a dozen dead machines that someone
+keeps would block every repair.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ if TYPE_CHECKING:
     from reconciler.providers.port import ClassKey
 
 MOST: Final = 20
-"""Per cent of a pool's nodes, or of all, that may be sick: Karpenter's figure. It is rounded up, so
-that one sick node of a small pool is repaired."""
+"""The percentage of a pool's nodes, or of all nodes, that may be sick; Karpenter uses the same.
+It is rounded up, so that one sick node of a small pool is repaired."""
 
 
 class HealthCount(NamedTuple):
-    """Of some nodes."""
+    """How many of some nodes are sick."""
 
     sick: int
     nodes: int
 
     @property
     def is_too_high(self) -> bool:
-        """Whether so many at once mean that the fault isn't theirs."""
+        """Whether so many are sick at once that the cause must be elsewhere."""
         return self.sick > max(1, -(-self.nodes * MOST // 100))
 
 
@@ -62,9 +62,9 @@ class Spell(NamedTuple):
     """A time in which a node isn't Ready."""
 
     since: float
-    """On the clock of what was seen."""
+    """On the clock that stops while growth is blind."""
     changed: str | None
-    """When the node says that it began: it may have been well between two looks."""
+    """When it began by the node's condition; a change means that it was Ready in between."""
 
 
 class SickNodes(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,13 +79,13 @@ class SickNodes(msgspec.Struct, frozen=True, kw_only=True):
 def sick(
     world: World, now: Instant, before: SickNodes
 ) -> tuple[SickNodes, Mapping[str, str], float]:
-    """What is remembered, the nodes to be replaced with what they lack, and when to ask again."""
+    """What to remember, the nodes to replace with the reason, and when to ask again."""
     clock, herds = sighted_clock(world, now), _herds(world)
     held = _held(herds)
     spells = _spells(herds, before.spells, held, clock)
     due = {name: each.since + world.timing.repair_after for name, each in spells.items()}
     over = [node for herd in herds.values() for node in herd.sick if due[node.name] <= clock.now]
-    # While we are blind no cloud is believed, and none of them is seen here.
+    # While growth is blind no cloud is believed, and this is empty.
     seen = clouds(world) if over else {}
     found = {node.name: _why(node, world) for node in over if _is_listed(node, world, seen)}
     wake_at = earliest(clock.wake_at(end) for end in due.values() if end > clock.now)
@@ -93,7 +93,7 @@ def sick(
 
 
 class Herd(NamedTuple):
-    """The nodes of a pool that have served: what has never been Ready isn't sick but late."""
+    """The nodes of a pool that have served: one that was never Ready isn't sick but late."""
 
     names: frozenset[str]
     sick: tuple[Node, ...]
@@ -107,7 +107,7 @@ class Herd(NamedTuple):
 def _herds(world: World) -> Mapping[str, Herd]:
     joined = world.cluster.remembered("herds", lambda: _joined(world))
     if not any(herd.sick for herd in joined.values()):
-        # How many there are is of interest only where some of them are sick.
+        # The counts matter only if some nodes are sick, so the walk over requests is skipped.
         return {}
     coming = frozenset(
         name
@@ -152,7 +152,7 @@ def _spells(
     for pool, node in ((pool, node) for pool, herd in herds.items() for node in herd.sick):
         ready = _ready_of(node)
         new = Spell(clock.now, ready.last_transition_time if ready else None)
-        # After a common fault they come back one by one, and the last aren't sick for that.
+        # After a common outage nodes come back one by one; for the last ones the time starts anew.
         known = new if pool in held else before.get(node.name, new)
         found[node.name] = known if known.changed == new.changed else new
     return found
@@ -174,7 +174,7 @@ def _held(herds: Mapping[str, Herd]) -> Mapping[str, HealthCount]:
 
 
 def _is_listed(node: Node, world: World, seen: Mapping[ClassKey, SightedCloud]) -> bool:
-    """Whether its machine is there, as a cloud says that is believed."""
+    """Whether a believed listing shows its machine."""
     cloud = seen.get(node_class_of(world.pools[pool_of_node(node)], world))
     machine = None if cloud is None else cloud.listing.machines.get(node.name)
     return machine is not None and machine.state is not MachineState.DELETING
@@ -185,4 +185,4 @@ def _why(node: Node, world: World) -> str:
     ready = _ready_of(node)
     if ready is None or ready.status != "False":
         return f"its kubelet has been silent {lasts}"
-    return f"it has not been Ready {lasts}: {ready.message or ready.reason or 'it says no more'}"
+    return f"it has not been Ready {lasts}: {ready.message or ready.reason or 'it gives no reason'}"

@@ -1,14 +1,14 @@
 """How long a saving is likely to last: an hour, unless what was given back is bought again.
 
-Where the load rises and falls all the time, what is given back now is bought again a moment later,
-and the pods were moved for nothing. So a purchase that follows a removal, because more pods are
-wanted than before, is remembered: from then on a saving counts for about a minute, then for four,
-for fifteen, and for a whole hour when the cluster has been calm for long enough. In such steps, so
-that a search that found nothing is asked again three times and not with every second.
+If the load rises and falls all the time, a machine that is given back now is bought again a moment
+later, and its pods were moved for nothing. So a purchase after a removal, because of more pods than
+before, is remembered: from then on a saving counts for about a minute, then for four, for fifteen,
+and for a whole hour once the cluster has been calm for long enough. There are steps so that a
+search that found nothing is repeated three times, and not every second.
 
-A load that falls once and stays where it is never meets this. Nor does what is bought for pods that
-we moved ourselves: that says something of the plan, and nothing of the load. The memory is lost
-with the process, and costs a few moved pods then.
+A load that falls once and stays low isn't affected. Nor are purchases for pods that growth moved
+itself: they say something about the plan, not about the load. The memory is lost with the process,
+which then costs a few moved pods.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from reconciler.core.world import World
 
 CALM: Final = 16
-"""So many times the quiet of a node is the calm of a cluster: four minutes. In three minutes of a
-load that never rests, half as many moved twice the pods and saved nothing by it, and half as many
-again saved a twentieth less."""
+"""A cluster is calm after this many times the quiet time of a node: four minutes. In three minutes
+of a load that never rests, half as many moved twice the pods and saved nothing more, and half as
+many again saved a twentieth less."""
 STEPS: Final = 3
 """With each step the calm is half as long, and the saving counts for a quarter of the time."""
 LONG_AGO: Final = float("-inf")
@@ -37,15 +37,15 @@ class Regret(msgspec.Struct, frozen=True, kw_only=True):
     """What is remembered of the past, in monotonic seconds."""
 
     given_back: float = LONG_AGO
-    """When something was last on its way out for the sake of cost."""
+    """When a node was last on its way out for cost."""
     least: int = 0
-    """The fewest pods that were wanted since the first of that, or since the last regret."""
+    """The fewest pods wanted since the first such node, or since the last regret."""
     bought_again: float = LONG_AGO
-    """When demand was last bought for after that, as more pods were wanted."""
+    """When a machine was last bought after that because more pods were wanted."""
 
 
 def regret(before: Regret, world: World, now: Instant) -> Regret:
-    """Followed through one more pass."""
+    """The memory after one more pass."""
     is_begun = before.given_back > LONG_AGO
     least = min(before.least, world.wanted) if is_begun else world.wanted
     bought = max((each.at for each in world.ledger.planning.bought.values()), default=LONG_AGO)
@@ -60,7 +60,7 @@ def regret(before: Regret, world: World, now: Instant) -> Regret:
 
 
 def horizon(known: Regret, world: World, now: Instant) -> tuple[float, float]:
-    """The seconds for which a saving counts, and the monotonic second at which they are more."""
+    """The seconds for which a saving counts, and the monotonic second at which they increase."""
     calm, more = world.timing.quiet * CALM, NEVER
     for step in range(STEPS):
         calm_at = known.bought_again + calm / 2**step

@@ -1,4 +1,4 @@
-"""Whether a plan for nodes that would go is good enough to be written down."""
+"""Whether a plan for the removal of nodes is good enough to be carried out."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def culprits(asked: PendingProof, result: Applied, world: World) -> frozenset[str]:
     """The nodes with pods that the plan has no place for."""
     if asked.reason is DisruptionReason.UNHEALTHY:
-        # What runs there is out of reach: to wait for a better plan helps nobody.
+        # The pods of a sick node are unreachable: waiting for a better plan doesn't help them.
         return frozenset()
     question = asked.question
     left = {*result.left_out, *result.overtaken, *question.waiting, *question.left_out}
@@ -38,10 +38,10 @@ def culprits(asked: PendingProof, result: Applied, world: World) -> frozenset[st
 
 
 def have_room(question: PlanningProblem, plan: Plan, world: World) -> bool:
-    """Whether all of the pods find a place where nothing may be bought any more.
+    """Whether all pods find a place if nothing more may be bought.
 
-    A plan that fills nodes to the brim may not be found twice; then it is enough if the scheduler
-    finds room by itself.
+    The solver may not find a very tight plan twice; then it is enough if the scheduler finds room
+    by itself.
     """
     if question.waiting or question.left_out:
         return False
@@ -54,7 +54,7 @@ def preference(world: World) -> Preference:
 
 
 def steadied(asked: PendingProof, plan: Plan, world: World) -> Plan | None:
-    """A plan that can be left to the scheduler: this one, or it with one more machine."""
+    """A plan that also works if the scheduler doesn't follow it: this one, or one machine more."""
     if asked.reason is DisruptionReason.UNHEALTHY:
         return plan
     if not left_over(asked.question, plan, preference(world)):
@@ -63,9 +63,9 @@ def steadied(asked: PendingProof, plan: Plan, world: World) -> Plan | None:
 
 
 def unsteady(asked: PendingProof, plan: Plan, world: World) -> frozenset[str]:
-    """Nodes that stay so that everybody finds room without following the plan.
+    """Nodes that stay so that all pods find room without following the plan.
 
-    Of all nodes with such pods the fullest stay: least is lost by that, and most room is won.
+    Of all nodes with such pods the fullest stay: that costs the least saving and keeps most room.
     """
     if asked.reason is DisruptionReason.UNHEALTHY:
         return frozenset()
@@ -83,7 +83,7 @@ def unsteady(asked: PendingProof, plan: Plan, world: World) -> frozenset[str]:
 
 
 def is_worth_it(asked: PendingProof, result: Applied, world: World, *, horizon: float) -> bool:
-    """What has to go is replaced at any price, what is only dearer for enough of a saving."""
+    """Whether to carry it out: at any price if nodes have to go, otherwise for enough saving."""
     match asked.reason:
         case DisruptionReason.UNHEALTHY | DisruptionReason.DRIFT:
             return True
@@ -94,7 +94,7 @@ def is_worth_it(asked: PendingProof, result: Applied, world: World, *, horizon: 
 
 
 def has_changed(asked: PendingProof, world: World, now: Instant) -> bool:
-    """Whether any of the nodes isn't what the question was about, or is kept by now."""
+    """Whether any of the nodes has changed since the question, or is kept by now."""
     scene = scene_of(world)
     return any(
         name not in world.cluster.nodes
@@ -106,12 +106,12 @@ def has_changed(asked: PendingProof, world: World, now: Instant) -> bool:
 
 
 def uids(pods: Iterable[Pod]) -> frozenset[str]:
-    """By which pods are known."""
+    """The uids of these pods."""
     return frozenset(pod.metadata.uid for pod in pods)
 
 
 def pods_to_move(names: Iterable[str], world: World) -> list[Pod]:
-    """Those that would need another place."""
+    """The pods on these nodes that would need another place."""
     return [pod for name in names for pod in world.cluster.occupancy(name).keepers]
 
 

@@ -1,4 +1,4 @@
-"""Who keeps a node that would be replaced, whatever its pods say: growth.keeping's answer."""
+"""Why a node may not be replaced, apart from its pods: the answer of `growth.keeping`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def kept_from(
     reason: DisruptionReason, node: Node, scene: KeepingScene, now: Instant
 ) -> Keeping | None:
-    """Why the node may not be replaced for this reason; None if it may be, as far as it goes."""
+    """Why the node may not be replaced for this reason; None if nothing but pods may prevent it."""
     if reason is DisruptionReason.UNHEALTHY:
         return kept_though_sick(node, scene)
     return kept_besides_pods(node, scene, now)

@@ -1,11 +1,12 @@
-"""Labels and taints of a pool are mended on the nodes that it has.
+"""Applies a pool's changed labels and taints to its existing nodes.
 
-They are notes on the Node object, and no part of the machine. To make new machines for a label, as
-others do, moves every pod of a pool for a line that the API server changes in a millisecond.
-Removing and changing is safe because the node's blueprint tells what the pool said when we last
-wrote it: only what still stands there as we wrote it is changed, so what a person or a program has
-set on a node since then stays. One thing is never added to a node in use: a taint with the effect
-NoExecute, which throws pods out without asking their budgets. Such a node has drifted (drift.py).
+Labels and taints belong to the Node object, not to the machine. Replacing machines for a new label
+would move every pod of the pool for something that one patch can change.
+
+Changing and removing them is safe because the node's blueprint records what the pool said when
+growth last wrote it. Only what is still as growth wrote it is changed; what people or programs have
+set since then stays. One thing is never added to a node in use: a taint with the effect NoExecute,
+which would evict pods without regard for their budgets. Such a node has drifted (drift.py).
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def mended(world: World) -> Iterator[Sequence]:
             after = _after(made, pool, node)
             if after != made and _may_be_written(node, pool, world):
                 step = _changed(node, before=made, after=after)
-                why = "its pool has other labels or taints now"
+                why = "the labels or taints of its pool have changed"
                 yield Sequence(subject=machine(node.name), steps=(step,), why=why)
 
 
@@ -50,7 +51,7 @@ def _is_as_it_says(made: Blueprint, pool: NodePool) -> bool:
 
 
 def _may_be_written(node: Node, pool: NodePool, world: World) -> bool:
-    """What is on its way in or out has others who write it."""
+    """Whether this rule may write it: other rules write nodes that come or go."""
     is_coming = is_unregistered(node)
     is_going = node.name in world.removals or pool.metadata.deletion_timestamp is not None
     is_left_alone = is_coming or is_going or world.is_paused(pool.name)
@@ -58,7 +59,7 @@ def _may_be_written(node: Node, pool: NodePool, world: World) -> bool:
 
 
 def lacking_taints(pool: NodePool, made: Blueprint, node: Node) -> Iterator[Taint]:
-    """Taints that the pool didn't have when the node's were written, and that nobody has set."""
+    """Taints that the pool has got since the node was written and that the node doesn't have."""
     there = node.spec.taints
     return (each for each in taints_of(pool) if each not in made.taints and each not in there)
 
@@ -94,7 +95,7 @@ def _labels(node: Node, *, before: Blueprint, after: Blueprint) -> Iterator[tupl
 def _taints(node: Node, *, before: Blueprint, after: Blueprint) -> tuple[Taint, ...]:
     gone = {taint for taint in before.taints if taint not in after.taints}
     stay = tuple(taint for taint in node.spec.taints if taint not in gone)
-    # A taint with another value is somebody's, unless it was among those that are gone.
+    # A taint with another value was set by someone else, unless it is one of those removed here.
     there = {(taint.key, taint.effect) for taint in stay}
     new = (taint for taint in after.taints if taint not in before.taints)
     return (*stay, *(taint for taint in new if (taint.key, taint.effect) not in there))

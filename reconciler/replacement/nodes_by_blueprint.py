@@ -1,4 +1,4 @@
-"""Nodes by their make: what the template says of one node it says of all that bear the same text.
+"""Nodes by their make: nodes with the same blueprint drift together.
 
 They are sorted once for each snapshot of the cluster, so that a pass in which nothing has happened
 to nodes looks at makes only.

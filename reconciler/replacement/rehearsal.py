@@ -1,10 +1,10 @@
-"""A plan is rehearsed with a scheduler that doesn't know it.
+"""Tests a plan by placing its pods the way a scheduler would that doesn't know the plan.
 
-We don't bind pods. A plan that fills every node to the brim is right on paper and wrong in life:
-the scheduler takes one pod at a time and gives it the emptiest node, or the fullest one where our
-extender ranks them, and whoever comes last may find only crumbs. Such a pod would be demand again,
-and what was saved bought anew. So the pods of the old nodes are placed once as the scheduler does
-it, and a plan in which one is left over isn't carried out as it is.
+growth doesn't bind pods. A plan that fills every node completely may not work in practice: the
+scheduler takes one pod at a time and picks the emptiest node, or the fullest one if growth's
+extender ranks them, and the last pod may find no room. It would be demand again, and growth would
+buy back what it saved. So the pods of the old nodes are placed as the scheduler does it, and a plan
+that leaves one over isn't carried out unchanged.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from reconciler.solver import Offer, Plan, PodClass
 
 SCORED = (CPU, MEMORY)
-"""What the scheduler looks at when it looks for the emptiest node."""
+"""The resources by which the scheduler finds the emptiest node."""
 
 
 ORDERS = 3
-"""Nobody knows in which order pods are made anew: a plan has to bear some of them."""
+"""How many random orders a plan has to pass, as pods are recreated in an unknown order."""
 
 
 class Preference(Enum):
@@ -47,13 +47,13 @@ class NodeRoom(msgspec.Struct, kw_only=True):
     offer: str
     left: list[int]
     whole: list[int]
-    """What it has in all, where that is scored; else 0."""
+    """Its total of each scored resource; 0 for the others."""
 
     def rank(self, preference: Preference) -> float:
-        """The lower the sooner a pod comes here.
+        """The node with the lowest rank gets the pod.
 
-        The scheduler looks for the emptiest node by all that it scores, our extender for the
-        fullest by what is scarcest there.
+        The scheduler prefers the emptiest node by all scored resources, growth's extender the
+        fullest by the scarcest one.
         """
         shares = [1 - have / all_ for have, all_ in zip(self.left, self.whole, strict=True) if all_]
         match preference:
@@ -71,12 +71,12 @@ class NodeRoom(msgspec.Struct, kw_only=True):
         )
 
     def take(self, pod: PodClass) -> None:
-        """The pod is here from now on."""
+        """Places the pod here."""
         self.left = [have - asked for asked, have in zip(pod.requests, self.left, strict=True)]
 
 
 def left_over(question: PlanningProblem, plan: Plan, preference: Preference) -> dict[str, int]:
-    """How many pods of each class find no room when nobody follows the plan, at the worst."""
+    """In the worst order, how many pods of each class find no room if the plan isn't followed."""
     worst: dict[str, int] = {}
     for order in range(ORDERS):
         for name, count in _once(question, plan, preference, Random(order)).items():  # noqa: S311 - orders, not secrets
@@ -103,7 +103,7 @@ def _once(
         else:
             missing[pod.name] = missing.get(pod.name, 0) + 1
         for each in tried:
-            # One that is full for everybody isn't looked at again.
+            # A node that is full even for the smallest pod isn't looked at again.
             if all(need <= have for need, have in zip(least, each[2].left, strict=True)):
                 heapq.heappush(rooms, each)
     return missing
@@ -114,14 +114,14 @@ def _requests(question: PlanningProblem) -> list[tuple[int, ...]]:
 
 
 def _queue(question: PlanningProblem, chance: Random) -> list[PodClass]:
-    """All pods, the important ones first, else in an order that means nothing."""
+    """All pods by priority, and in random order within a priority."""
     pods = [pod for pod in question.problem.classes for _ in range(pod.count)]
     chance.shuffle(pods)
     return sorted(pods, key=lambda pod: -pod.priority)
 
 
 def _rooms(question: PlanningProblem, plan: Plan) -> Iterator[NodeRoom]:
-    """The nodes that are there, and those that the plan buys."""
+    """The existing nodes, and those that the plan buys."""
     problem = question.problem
     offers = {offer.name: offer for offer in problem.offers}
     bought = [node.offer for node in plan.nodes if node.offer not in question.spots]
@@ -139,10 +139,9 @@ def _rooms(question: PlanningProblem, plan: Plan) -> Iterator[NodeRoom]:
 
 
 def with_slack(question: PlanningProblem, plan: Plan, preference: Preference) -> Plan | None:
-    """The plan with one more machine, of those that are enough about the cheapest.
+    """The plan with one more machine, approximately the cheapest that is enough.
 
-    A dearer machine mostly does what a cheaper one does, so half of those in question are passed
-    over with each rehearsal.
+    What a cheaper machine can do, a more expensive one usually can too, so this is a binary search.
     """
     known = _by_price(question, left_over(question, plan, preference))
     found, first, last = None, 0, len(known) - 1
@@ -157,7 +156,7 @@ def with_slack(question: PlanningProblem, plan: Plan, preference: Preference) ->
 
 
 def _by_price(question: PlanningProblem, missing: Mapping[str, int]) -> list[Offer]:
-    """What holds the largest of those who would be left over, without what is dearer for less."""
+    """Offers that hold the largest pod left over, without those that cost more for less room."""
     classes = [pod for pod in question.problem.classes if pod.name in missing]
     best: dict[tuple[int, ...], Offer] = {}
     for offer in sorted(question.problem.offers, key=lambda offer: (offer.price, offer.name)):
@@ -176,6 +175,6 @@ def _covers(size: tuple[int, ...], other: tuple[int, ...]) -> bool:
 
 
 def _with(plan: Plan, offer: Offer) -> Plan:
-    # Nobody is named for it: who comes there is the scheduler's choice.
+    # No pods are assigned to it: the scheduler decides which pods run there.
     more = PlannedNode(offer=offer.name, pods={}, price=offer.price)
     return replace(plan, nodes=(*plan.nodes, more), cost=plan.cost + offer.price)

@@ -35,7 +35,7 @@ class ReplacementScene:
     old: frozenset[str]
     """Nodes that swaps replace, and those whose removals are opened or under way."""
     sick: Mapping[str, str]
-    """Nodes that have to be repaired, each with what it lacks."""
+    """Nodes that have to be repaired, each with the reason."""
     wake_at: float
     """When others may be sick without a change."""
 

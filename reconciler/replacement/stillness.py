@@ -1,8 +1,8 @@
 """Since when the same pods are on each node.
 
-What was changed a moment ago changes again soon: a node whose pods come and go isn't looked at
-until it has had its quiet for a while. Each node has its own quiet, or in a large cluster nothing
-would ever begin.
+A node that changed a moment ago will probably change again soon, so it isn't considered until its
+pods have been the same for a while. Each node has its own quiet time, because a large cluster as a
+whole is never quiet.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What objects say of swaps: which machines take the place of which nodes, and how far that is.
+"""Swaps as objects record them: which machines replace which nodes, and how far the swap is.
 
-A swap is written on each machine that is bought for it, on the request and then on the node, in the
-very same words; so it is known again after a crash at any point. It lives as long as one of the
-nodes that it replaces is there, unless it was given up: then what came of it is ordinary.
+Each machine that is bought for a swap has the same annotation, on the request and then on the node,
+so the swap is found again after a crash at any point. It lasts until all replaced nodes are gone,
+or until it is given up; then its machines are ordinary ones.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ class Swap(msgspec.Struct, frozen=True, kw_only=True):
     """Machines that take the place of nodes."""
 
     text: str
-    """As it is written, which tells one swap from another."""
+    """The text of the annotation, which identifies the swap."""
     nodes: tuple[str, ...]
     of: int
     """How many machines belong to it."""
     reason: DisruptionReason
     machines: tuple[str, ...]
-    """Those that are there or on their way."""
+    """Those that exist or are on their way."""
 
     def old(self, world: World) -> tuple[str, ...]:
-        """The replaced nodes that are there still."""
+        """The replaced nodes that still exist."""
         return tuple(name for name in self.nodes if name in world.cluster.nodes)
 
     def goers(self, world: World) -> tuple[str, ...]:
-        """Those of them that may go still: a person may have laid a hand on one since."""
+        """The replaced nodes that may still go: a person may keep one meanwhile."""
         nodes = world.cluster.nodes
         return tuple(name for name in self.old(world) if kept_by_hand(nodes[name]) is None)
 
@@ -97,7 +97,7 @@ def _swap(text: str, names: Iterable[str]) -> Swap | None:
 
 
 def _unmet(world: World) -> Iterator[str]:
-    """Swaps of which a machine can't be had; maybe nothing else tells of them."""
+    """Swaps with an Unmet request, which may be the only object of the swap."""
     for request in world.requests.values():
         text = annotation(request)
         if text is not None and request.status.phase is RequestPhase.UNMET:
@@ -105,7 +105,7 @@ def _unmet(world: World) -> Iterator[str]:
 
 
 def swap_texts(world: World) -> Iterator[tuple[str, str]]:
-    """The words on each machine: the request's while it comes, its node's from then on."""
+    """The annotation of each machine: from the request while it comes, then from its node."""
     coming = set()
     for name, request in all_requests(world).items():
         if request.status.phase in COMING:

@@ -1,15 +1,15 @@
-"""What moving costs, in the same money as machines.
+"""What moving pods costs, in the same money as machines.
 
-Prices have no unit here: a cluster may be paid in euros or in points. So a disturbance is counted
-in minutes of machines. To evict a pod costs six minutes of what a pod uses there on average: for
-about so long those who use it may notice, whether it is large or small, so it is better to move
-few large ones than many small ones; an important one costs up to ten times as much. To start a
-machine costs two minutes of it, in which old and new are both paid and one of them serves nobody.
+Prices have no unit here: a cluster may be paid in euros or in points. So a disruption is measured
+in minutes of machines. An eviction costs six minutes of what an average pod on that node costs: its
+users may notice it for about that long, whatever its size. So it is better to move a few large pods
+than many small ones. An important pod costs up to ten times as much. Starting a machine costs two
+minutes of its price, during which old and new are both paid and only one of them serves.
 
-That is paid back within the horizon, an hour at the most, or nothing is moved; and what saves less
-than a tenth isn't worth anybody's attention: prices and requests are never so exact. For the same
-reason a cluster that costs no more than a tenth above the least it could cost is left alone for the
-most part: there an eviction costs two hours of a pod instead of six minutes.
+A swap has to pay this back within the horizon, an hour at most. It also has to save at least a
+tenth, because prices and requests are never more exact than that. For the same reason, a cluster
+that costs at most a tenth more than its lower bound is mostly left alone: there an eviction costs
+two hours of a pod instead of six minutes.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ if TYPE_CHECKING:
 HORIZON: Final = 3600
 """Seconds: the unit in which prices are written, and machines billed."""
 EVICTION: Final = 360
-"""Seconds of its part of its node's price for each pod."""
+"""Seconds of its share of its node's price, for each pod."""
 LEAST_PART: Final = 1 / 110
-"""Of a node: also a pod that asks for nothing is somebody's. So many pods a kubelet takes."""
+"""The least share of a node for a pod, even without requests; 110 is a kubelet's default limit."""
 START: Final = 120
 """Seconds of its own price for each new machine."""
 LEAST_SHARE: Final = 10
-"""At least one part in so many has to be saved of what the nodes cost that go."""
+"""A swap has to save at least one part in this many of the price of the nodes that go."""
 NEAR: Final = 1.1
-"""A cluster is cheap enough that costs no more than so many times the least it could cost."""
+"""A cluster is cheap enough if it costs at most this many times its lower bound."""
 RELUCTANCE: Final = 20.0
-"""So many times as much an eviction costs there."""
+"""In such a cluster an eviction costs this many times as much."""
 MOST_IMPORTANT: Final = 1_000_000
-"""The priority from which on a pod counts ten times."""
+"""From this priority on a pod counts ten times."""
 
 
 class OccupiedNode(NamedTuple):
-    """A node with what would be moved from it, and its price in millionths an hour."""
+    """A node with the pods that would move, and its price in millionths per hour."""
 
     price: int
     node: Node
@@ -51,9 +51,9 @@ class OccupiedNode(NamedTuple):
 
 
 def disturbances(nodes: Sequence[OccupiedNode], *, horizon: float = HORIZON) -> list[int]:
-    """What the end of each of these nodes costs those who run there, in millionths an hour.
+    """What the removal of each node costs by disrupting its pods, in millionths per hour.
 
-    It is paid once, and what it is paid for lasts for as long as the horizon.
+    The cost is paid once and spread over the horizon.
     """
     used = sum(each.price * _part(pod, each.node) for each in nodes for pod in each.pods)
     eviction = used / max(1, sum(len(each.pods) for each in nodes)) * EVICTION / horizon
@@ -61,14 +61,14 @@ def disturbances(nodes: Sequence[OccupiedNode], *, horizon: float = HORIZON) -> 
 
 
 def pays(*, before: int, after: int, disturbed: int, horizon: float = HORIZON) -> bool:
-    """Whether nodes of one price may go for machines of another, all in millionths an hour."""
+    """Whether the saving is worth the disruption, all in millionths per hour."""
     saving = before - after
     started = after * START / horizon
     return saving > disturbed + started and saving * LEAST_SHARE >= before
 
 
 def _part(pod: Pod, node: Node) -> float:
-    """How much of its node a pod uses, by what is scarcer there."""
+    """A pod's share of its node, by the scarcer resource."""
     whole = node.allocatable
     shares = (pod.requests[name] / whole[name] for name in (CPU, MEMORY) if whole[name])
     return min(max((LEAST_PART, *shares)), 1.0)

@@ -1,4 +1,4 @@
-"""What a swap comes to: requests that say what they replace, removals, and words for people."""
+"""What a swap writes: requests that name the nodes they replace, removals, and events."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ if TYPE_CHECKING:
     from reconciler.providers.port import ClassKey
 
 SHOWN = 3
-"""So many types are named to people."""
+"""How many types an event names."""
 
 
 def replacing(requests: Iterable[NodeRequest], text: str) -> dict[str, NodeRequest]:
-    """The same requests as parts of a swap, which are for pods that have a place still."""
+    """The same requests as parts of a swap, whose pods still run."""
     return {each.name: _replacing(each, text) for each in requests}
 
 
 def _replacing(request: NodeRequest, text: str) -> NodeRequest:
     annotations = {**request.metadata.annotations, REPLACES_ANNOTATION: text}
     metadata = request.metadata.model_copy(update={"annotations": annotations})
-    # A request is for pods that wait; these run, and bear other names when they wait.
+    # A request names waiting pods; these still run, and will have other names when they wait.
     spec = request.spec.model_copy(update={"pods": ()})
     return request.model_copy(update={"metadata": metadata, "spec": spec})
 
 
 def swap_creations(world: World) -> Iterator[Sequence]:
-    """The intent to buy each of the swaps' machines that no cache shows yet."""
+    """Creates the request of each swap machine that no cache shows yet."""
     unconfirmed = world.ledger.replacement.unconfirmed
-    return creations(unconfirmed, world, purpose=lambda _: "in the place of others")
+    return creations(unconfirmed, world, purpose=lambda _: "to replace other nodes")
 
 
 def openings(
@@ -59,7 +59,7 @@ def openings(
     reason: DisruptionReason,
     said: Mapping[str, EmitEvent],
 ) -> Iterator[Sequence]:
-    """A removal for each node that its provider lists and that no person holds."""
+    """A removal for each node that its provider lists, unless a person keeps it."""
     for name in names:
         node = world.cluster.nodes[name]
         if kept_by_hand(node) is not None:
@@ -69,14 +69,14 @@ def openings(
         if pool is None or listed is None:
             continue
         opened = OpenRemoval(removal=removal_of(listed, pool=pool, reason=REMOVAL_REASONS[reason]))
-        # All of them at once: who is moved from the first must not come to the second.
+        # All nodes are cordoned at once: pods evicted from the first must not land on the second.
         cordon = cordoned(node, REMOVAL_REASONS[reason])
         steps = (*((said[name],) if name in said else ()), cordon, opened)
-        yield Sequence(subject=machine(name), steps=steps, why=f"others serve: {reason.value}")
+        yield Sequence(subject=machine(name), steps=steps, why=f"replaced: {reason.value}")
 
 
 def forgotten(node: Node) -> SetNode:
-    """The node is an ordinary one from now on."""
+    """Removes the annotation, so that the node is an ordinary one."""
     return SetNode(node=version(node), annotations={REPLACES_ANNOTATION: None})
 
 
@@ -88,7 +88,7 @@ def replacement_events(
     reason: DisruptionReason,
     why: str,
 ) -> dict[str, EmitEvent]:
-    """What people read on each node that goes."""
+    """The event on each node that goes."""
     names, requests = list(names), list(requests)
     before = sum(price_of_node(name, world) for name in names) / 1e6
     after = float(sum(request.spec.price for request in requests))

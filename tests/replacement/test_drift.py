@@ -47,11 +47,11 @@ def of_class(before: HetznerNodeClass, after: HetznerNodeClass, *, arch: str = "
 
 TYPES = {"serverTypes": [{"name": "large", "max": 10}]}
 DRIFTING_POOLS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
-    "its type is out": ({}, TYPES, "small isn't among the types"),
+    "its type is out": ({}, TYPES, "small is no longer among the types"),
     "its place is out": (
         {},
         {"locations": [{"region": "there"}]},
-        "here isn't among the locations",
+        "here is no longer among the locations",
     ),
     "its zone is out": ({}, {"locations": [{"region": "here", "zones": ["c"]}]}, "zone a of here"),
     "its pods would be thrown out": ({}, {"taints": [HARD]}, "team=shop:NoExecute"),

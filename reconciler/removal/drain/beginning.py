@@ -1,4 +1,4 @@
-"""How the drain of a node begins that no other node replaces: with a removal of its machine."""
+"""Begins the drain of a node without a replacement, by opening a removal of its machine."""
 
 from __future__ import annotations
 

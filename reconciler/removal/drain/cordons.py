@@ -1,4 +1,4 @@
-"""Cordons of ours whose removal is no more are taken off again."""
+"""Removes growth's cordons from nodes whose removal no longer exists."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def marks_left_behind(world: World, clock: SightedClock) -> Iterator[tuple[str, Step]]:
-    """Nodes whose removal has disappeared without its end: somebody took its finalizer off."""
+    """Nodes whose removal disappeared before its end, because someone removed its finalizer."""
     if not clock.runs:
         return
     for node in world.cluster.ordered_nodes:
         is_left_behind = bears_our_cordon(node) and node.name not in world.removals
         if is_left_behind and world.is_free(machine(node.name)):
-            yield node.name, Step(actions=(uncordoned(node),), why="its removal is no more")
+            yield node.name, Step(actions=(uncordoned(node),), why="its removal no longer exists")

@@ -1,8 +1,8 @@
-"""A pool is deleted and its nodes are to go with it: each of them gets a removal at once.
+"""Drains the nodes of a pool that is deleted with `Drain`: each gets a removal at once.
 
-Whoever deletes a pool means it, so neither idle times nor disruption budgets of the pool hold it
-up. The pods' own budgets do: they alone set the pace, over all nodes together. A node that a person
-has cordoned is theirs, and the pool waits for them.
+Deleting a pool is a clear decision, so neither idle times nor the pool's disruption budgets delay
+it. Only the PodDisruptionBudgets of its pods do, across all nodes. A node that a person has
+cordoned is left alone, and the pool waits for that person.
 """
 
 from __future__ import annotations

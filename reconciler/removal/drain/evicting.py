@@ -1,8 +1,8 @@
 """Which pods are evicted now, of those whose turn it is.
 
-What a budget would refuse isn't asked for: the budget changes when another pod of it serves, and
-that wakes us. As long as a budget hasn't shown what was taken from it, that is counted here. What
-was refused all the same rests, longer each time; each pod by itself, so that none waits for others.
+An eviction that a budget would refuse isn't tried: when another pod of the budget becomes ready,
+the budget changes and wakes the loop. Evictions that a budget's status doesn't show yet are counted
+here. A refused eviction is retried after a pause that grows each time, for each pod separately.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     from reconciler.core.world import World
 
 MOST_AT_ONCE: Final = 100
-"""Questions that the API server has to answer at a time, whatever the size of a pool."""
+"""The most evictions under way at a time, whatever the size of a pool."""
 LONGEST_REST: Final = 10.0
-"""Seconds; the first rest takes one, each further one twice as many."""
+"""Seconds; the first pause takes one second, and each further one doubles it."""
 MOST_DOUBLED: Final = 10
-"""Far beyond the longest rest, and far from where a number is too large."""
+"""The most doublings: more than the longest pause needs, and few enough not to overflow."""
 
 
 def evictions(
     pods: Iterable[Pod], world: World, now: Instant
 ) -> tuple[tuple[Sequence, ...], float]:
-    """What is asked now, and when the next rest ends."""
+    """The evictions to try now, and when the next pause ends."""
     waiting = sorted(pods, key=lambda pod: (pod.name, pod.metadata.uid))
     asked = {pod.metadata.uid for pod in waiting if not world.is_free(pod_subject(pod))}
     taken = Counter(
@@ -56,7 +56,7 @@ def evictions(
 
 
 def _allowed(pods: Iterable[Pod], world: World, taken: Counter[NamespacedName]) -> Iterator[Pod]:
-    """Those that their budgets let go, one after the other, and those that were let go before."""
+    """Pods that their budgets allow to go, counted one after the other, and those already going."""
     for pod in pods:
         if pod.is_terminating or _is_going(pod, world):
             yield pod
@@ -70,31 +70,31 @@ def _allowed(pods: Iterable[Pod], world: World, taken: Counter[NamespacedName]) 
 
 
 def holding_budget(pod: Pod, world: World) -> str:
-    """What a budget says against it, in a few words; empty if none does."""
+    """Why a budget doesn't allow the eviction, as a short text; empty if none forbids it."""
     return budgets.budget_objection(pod, counting(pod, world.cluster)) or ""
 
 
 def rests_until(pod: Pod, world: World) -> float:
-    """Until when nothing is asked about a pod, in monotonic seconds."""
+    """When an eviction of the pod may be tried again, in monotonic seconds."""
     said = world.evictions.get(pod.metadata.uid)
     if said is None:
         return 0.0
     if pod.is_terminating:
         return said.at + LONGEST_REST
     if not said.refused:
-        # It goes; the cache shows it in a moment, or the answer was about nothing.
+        # It goes. If the cache doesn't show that soon, the answer was about an earlier pod.
         return said.at + world.timing.retry
     return said.at + max(said.seconds, min(2.0 ** min(said.times - 1, MOST_DOUBLED), LONGEST_REST))
 
 
 def _is_going(pod: Pod, world: World) -> bool:
-    """Whether it was evicted, and isn't seen to go yet."""
+    """Whether it was evicted but the cache doesn't show it terminating yet."""
     said = world.evictions.get(pod.metadata.uid)
     return said is not None and not said.refused
 
 
 def _budgets(pod: Pod, world: World) -> Mapping[NamespacedName, int]:
-    """What the budgets allow that a pod's end is taken from; they don't count who doesn't serve."""
+    """What the pod's budgets allow; budgets don't count pods that aren't ready."""
     is_counted = pod.is_ready and not pod.is_terminating
     found = budgets.of_pod(pod, counting(pod, world.cluster)) if is_counted else ()
     return {(each.metadata.namespace, each.metadata.name): each.allowed for each in found}
@@ -102,5 +102,5 @@ def _budgets(pod: Pod, world: World) -> Mapping[NamespacedName, int]:
 
 def _eviction(pod: Pod) -> Sequence:
     step = Evict(namespace=pod.metadata.namespace, name=pod.metadata.name, uid=pod.metadata.uid)
-    why = f"evicted: its node {pod.spec.node_name} goes"
+    why = f"evicted: its node {pod.spec.node_name} is drained"
     return Sequence(subject=pod_subject(pod), steps=(step,), why=why)

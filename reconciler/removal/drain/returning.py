@@ -1,8 +1,7 @@
-"""Pods that come back to a node in its drain, since they tolerate the cordon.
+"""Pods that come back to a draining node because they tolerate the cordon.
 
-The scheduler may send such a pod to the very node that it was evicted from, as often as it is asked
-to. It is evicted again, as it has to go, but not in a loop: people are told of it, and can do what
-helps, which is to give it another place.
+The scheduler may put such a pod on the same node again and again. It is evicted again, but only
+after a pause, and an event names it, so that people can give it another place.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
 
 LEFT_ALONE: Final = 30.0
-"""Seconds from a pod's making to its next eviction."""
+"""Seconds from a pod's creation to its next eviction."""
 
 
 def seconds_left_alone(pod: Pod, removal: NodeRemovalRequest, now: Instant) -> float:
-    """How long a pod isn't evicted yet; 0 for one that was there before the drain."""
+    """How long to wait before the pod is evicted; 0 if it was there before the drain."""
     if untolerated((UNSCHEDULABLE,), pod.spec.tolerations) is not None:
         return 0.0
     try:
