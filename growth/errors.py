@@ -1,15 +1,15 @@
-"""Errors by reaction: what whoever catches one is to do.
+"""Errors by reaction: what the code that catches one does.
 
-There are four reactions and so four classes; a new kind of failure joins one of them instead of
-making its own. Bugs have no class here: they are ordinary exceptions and end the process, which is
-started again from what the API server and the cloud say.
+There are four reactions, so there are four classes; a new kind of failure uses one of them. Bugs
+have no class here: they are ordinary exceptions and end the process. After a restart, it begins
+with what the API server and the provider say.
 """
 
 from __future__ import annotations
 
 
 class GrowthError(Exception):
-    """The root, so that one `except` can tell our verdicts from bugs."""
+    """The base class: one `except` distinguishes these errors from bugs."""
 
 
 class RetryLater(GrowthError):
@@ -22,12 +22,12 @@ class RetryLater(GrowthError):
 
 
 class DecideAgain(GrowthError):
-    """The object has changed since we decided on it: read it again and decide anew."""
+    """The object has changed since the decision: read it again and decide again."""
 
 
 class GiveUp(GrowthError):
-    """This object can't be helped by trying again; the others can."""
+    """Trying again doesn't help this object; others aren't affected."""
 
 
 class Misconfigured(GrowthError):
-    """A person has to change something. The text is one line: what, where, how to mend it."""
+    """A person has to change something. The text is one line: what, where, how to fix it."""

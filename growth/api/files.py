@@ -159,12 +159,12 @@ def _unfolded(file: str, document: YamlDocument) -> Iterator[FileObject]:
 def _object(file: str, document: YamlDocument) -> FileObject:
     line = document.line_of(())
     if not isinstance(document.data, dict):
-        text = "here an object with apiVersion and kind is expected"
+        text = "expected an object with apiVersion and kind"
         raise Mistakes([Mistake(file=file, line=line, text=text)])
     words = {key: document.data.get(key) for key in ("apiVersion", "kind")}
     for key, value in words.items():
         if not isinstance(value, str) or not value:
-            text = f"{key} is missing: write which kind of object this is"
+            text = f"{key} is missing"
             raise Mistakes([Mistake(file=file, line=line, text=text)])
     metadata = document.data.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
@@ -185,5 +185,5 @@ def _doubled(resources: Iterable[tuple[FileObject, CustomResource]]) -> Iterator
         if before is not found:
             place = f"{before.file}:{before.document.line_of(())}"
             yield found.mistake(
-                DocumentProblem(path=(), text=f"it is given at {place} already; keep one")
+                DocumentProblem(path=(), text=f"already defined at {place}; keep one")
             )

@@ -54,7 +54,7 @@ def _some_image(images: ServerImages) -> bool:
 
 SOME_IMAGE: Final = Rule(
     cel="has(self.x86) || has(self.arm)",
-    text="images names none: set x86, arm or both",
+    text="images is empty: set x86, arm or both",
     breaches=holds(_some_image),
 )
 
@@ -75,26 +75,26 @@ SPEC: Final[tuple[AnyRule, ...]] = (
     Rule(
         cel=f"{_PUBLIC} || (has(self.networks) && self.networks.size() > 0)",
         text=(
-            "networks is empty and so are publicIPv4 and publicIPv6, so servers would have no "
-            "address: name a network or allow a public one"
+            "networks, publicIPv4 and publicIPv6 are all unset, so servers would have no address: "
+            "set at least one"
         ),
         breaches=holds(_network_or_public, at=("networks",)),
     ),
     Rule(
         cel=f"{_PUBLIC} || !has(self.firewalls) || self.firewalls.size() == 0",
         text=(
-            "firewalls act on public addresses only and there is none: remove firewalls, or set "
-            "publicIPv4 or publicIPv6"
+            "firewalls apply to public addresses only, and servers have none: remove firewalls, "
+            "or set publicIPv4 or publicIPv6"
         ),
         breaches=holds(_firewall_has_address, at=("firewalls",)),
     ),
     Rule(
         cel="!has(self.subnet) || (has(self.networks) && self.networks.size() > 0)",
-        text="subnet needs the network it is part of: name it in networks",
+        text="subnet needs its network: add it to networks",
         breaches=holds(_subnet_has_network, at=("subnet",)),
     ),
     no_reserved_labels("labels"),
-    no_labels_below("hetzner.cloud/", at="labels", owner="are Hetzner's own"),
+    no_labels_below("hetzner.cloud/", at="labels", owner="are reserved by Hetzner"),
 )
 
 
@@ -178,56 +178,58 @@ BOOTSTRAP: Final[tuple[AnyRule, ...]] = (
     _rule(
         "server",
         f"!({_BY_ADDRESS}) || has(self.server)",
-        "server is needed for K3s and Kubeadm: write where nodes reach the API server",
+        "server is required for K3s and Kubeadm: set the address at which nodes reach the API "
+        "server",
         _server_given,
     ),
     _rule(
         "server",
         "self.kind != 'K3s' || !has(self.server) || self.server.startsWith('https://')",
-        "server must be a URL for K3s: write it like https://host:6443",
+        "server must be a URL for K3s, such as https://host:6443",
         _server_is_url,
     ),
     _rule(
         "server",
         "self.kind != 'Kubeadm' || !has(self.server) || !self.server.contains('://')",
-        "server must be no URL for Kubeadm: write it like host:6443",
+        "server must not be a URL for Kubeadm: use a form such as host:6443",
         _server_is_endpoint,
     ),
     _rule(
         "caHash",
         "self.kind != 'Kubeadm' || has(self.caHash)",
-        "caHash is needed for Kubeadm: `kubeadm token create --print-join-command` prints it",
+        "caHash is required for Kubeadm: `kubeadm token create --print-join-command` prints it",
         _hash_given,
     ),
     _rule(
         "tokenSecretRef",
         "self.tokenFrom != 'Secret' || has(self.tokenSecretRef)",
-        "tokenSecretRef is needed when tokenFrom is Secret: name the Secret, or use Minted",
+        "tokenSecretRef is required if tokenFrom is Secret: set it, or use Minted",
         _token_given,
     ),
     _rule(
         "tokenSecretRef",
         "!has(self.tokenSecretRef) || self.tokenFrom == 'Secret'",
-        "tokenSecretRef isn't used when tokenFrom is Minted: remove it, or set tokenFrom to Secret",
+        "tokenSecretRef isn't used if tokenFrom is Minted: remove it, or set tokenFrom to Secret",
         _token_used,
     ),
     _rule(
         "template",
         "self.kind != 'Custom' || has(self.template) != has(self.templateSecretRef)",
-        "template is needed for Custom: set it or templateSecretRef, not both",
+        "Custom requires either template or templateSecretRef: set one of them",
         _template_given,
     ),
     _rule(
         "templateSecretRef",
         "self.kind != 'Talos' || has(self.templateSecretRef)",
-        "templateSecretRef is needed for Talos: name the Secret with the machine configuration",
+        "templateSecretRef is required for Talos: set it to the Secret with the machine "
+        "configuration",
         _configuration_given,
     ),
     _rule(
         "template",
         f"!({_BY_ADDRESS}) || !(has(self.template) || has(self.templateSecretRef))",
-        "template isn't used for K3s and Kubeadm, whose user data growth writes: remove it, or use "
-        "kind Custom",
+        "template isn't used for K3s and Kubeadm, because growth writes their user data: remove "
+        "it, or use kind Custom",
         _template_used,
     ),
     _rule(
@@ -236,19 +238,19 @@ BOOTSTRAP: Final[tuple[AnyRule, ...]] = (
         + " && ".join(f"self.template.contains('$(growth.{name})')" for name in NEEDED_VARIABLES)
         + ")",
         "template must use $(growth.nodeName), $(growth.nodeLabels) and $(growth.nodeTaints): "
-        "without them the node isn't found, or gets pods before it can serve them",
+        "without them growth can't find the node, or pods run on it too early",
         _template_complete,
     ),
     ModelRule(
         text=(
-            "template has $(growth.{name}), which nothing fills in: use one of "
+            "template has the unknown variable $(growth.{name}): use one of "
             + ", ".join(TEMPLATE_VARIABLES)
         ),
         because="to look for what is not in a list costs CEL more than an object may cost",
         breaches=_unknown_variables,
     ),
     ModelRule(
-        text="template has $(growth.{name}), and the class has no {name}: set it in bootstrap",
+        text="template uses $(growth.{name}): set {name} in bootstrap",
         because="it belongs to the rule before: both look into the template",
         breaches=_valueless_variables,
     ),

@@ -60,22 +60,19 @@ def _reserved_in_offers(offers: tuple[KwokOffer, ...]) -> Iterable[RuleBreach]:
 SERVER_TYPE: Final[tuple[AnyRule, ...]] = (
     Rule(
         cel="'cpu' in self.resources && 'memory' in self.resources",
-        text="resources must have cpu and memory: write how much a node of the type has",
+        text="resources must include cpu and memory",
         breaches=holds(_has_size, at=("resources",)),
     ),
     no_reserved_labels("labels"),
     ModelRule(
         at="offers",
-        text=(
-            "an offer in {location} is listed twice: keep one, or give them labels that tell them "
-            "apart"
-        ),
+        text="an offer in {location} is listed twice: keep one, or give them different labels",
         because="CEL over nested lists costs too much",
         breaches=_same_offers,
     ),
     ModelRule(
         at="offers",
-        text=f"labels below {RESERVED_PREFIX} are set by growth itself: use a prefix of your own",
+        text=f"labels below {RESERVED_PREFIX} are reserved for growth: use another prefix",
         because="CEL over nested lists costs too much",
         breaches=_reserved_in_offers,
     ),
@@ -97,17 +94,17 @@ def _price_is_not_counted(fault: InjectedFault) -> bool:
 FAULT: Final[tuple[AnyRule, ...]] = (
     Rule(
         cel="(self.kind == 'SlowBoot') == has(self.delay)",
-        text="delay belongs to SlowBoot and to nothing else: write how much longer it takes",
+        text="delay is required for SlowBoot, and not allowed for other kinds",
         breaches=holds(_delay_given, at=("delay",)),
     ),
     Rule(
         cel="(self.kind == 'PriceChange') == has(self.price)",
-        text="price belongs to PriceChange and to nothing else: write the new price",
+        text="price is required for PriceChange, and not allowed for other kinds",
         breaches=holds(_price_given, at=("price",)),
     ),
     Rule(
         cel="self.kind != 'PriceChange' || !has(self.count)",
-        text="a price holds until it is changed again: take count out",
+        text="count isn't used for PriceChange: remove it",
         breaches=holds(_price_is_not_counted, at=("count",)),
     ),
 )
@@ -120,12 +117,12 @@ def _one_catalogue(spec: KwokNodeClassSpec) -> bool:
 SPEC: Final[tuple[AnyRule, ...]] = (
     Rule(
         cel="(has(self.types) && self.types.size() > 0) != has(self.catalogueFrom)",
-        text="the catalogue is written in types or named by catalogueFrom: set one of them",
+        text="set either types or catalogueFrom",
         breaches=holds(_one_catalogue, at=("types",)),
     ),
     no_two_spellings(
         "types",
         field="name",
-        text="{names} are one server type: keep one entry with all its offers",
+        text="{names} are the same server type: keep one entry with all its offers",
     ),
 )

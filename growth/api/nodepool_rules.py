@@ -25,8 +25,8 @@ def _wrong_name(pool: NodePool) -> Iterable[RuleBreach]:
 POOL_NAME: Final = Rule(
     cel=f"self.metadata.name.size() <= 26 && self.metadata.name.matches('^{DNS_LABEL}$')",
     text=(
-        "metadata.name must be a DNS label of at most 26 characters (a-z, 0-9 and -), as the names "
-        "of its machines begin with it"
+        "metadata.name must be a DNS label of at most 26 characters (a-z, 0-9 and -), because the "
+        "names of its machines begin with it"
     ),
     breaches=_wrong_name,
 )
@@ -49,11 +49,13 @@ MIN_AT_MOST_MAX: Final = Rule(
 UNIQUE_SERVER_TYPES: Final = no_two_spellings(
     "serverTypes",
     field="name",
-    text="{names} are one server type: keep one entry and add up their max",
+    text="{names} are the same server type: keep one entry and add up their max",
 )
 
 UNIQUE_REGIONS: Final = no_two_spellings(
-    "locations", field="region", text="{names} are one region: keep one entry with all its zones"
+    "locations",
+    field="region",
+    text="{names} are the same region: keep one entry with all its zones",
 )
 
 
@@ -69,7 +71,7 @@ def _no_reserved_taints(at: str) -> Rule:
     return Rule(
         at=at,
         cel=f"self.all(taint, !taint.key.startsWith('{RESERVED_PREFIX}'))",
-        text=f"taints below {RESERVED_PREFIX} are set by growth itself: use a prefix of your own",
+        text=f"taints below {RESERVED_PREFIX} are reserved for growth: use another prefix",
         breaches=_reserved_taints,
     )
 
@@ -88,7 +90,8 @@ UNIQUE_TAINTS: Final = Rule(
         "!has(self.taints) || !has(self.startupTaints) || self.startupTaints.all(s, "
         "!self.taints.exists(t, t.key == s.key && t.effect == s.effect))"
     ),
-    text="startupTaints repeats taints {keys} with the same effect: keep each in one of the lists",
+    text="taints and startupTaints both contain {keys} with the same effect: keep each in one "
+    "of them",
     words={
         "keys": (
             "self.startupTaints.filter(s, self.taints.exists(t, t.key == s.key && "
@@ -108,7 +111,8 @@ def _minima_above_limit(spec: NodePoolSpec) -> Iterable[RuleBreach]:
 
 MINIMA_WITHIN_LIMIT: Final = Rule(
     cel="!has(self.limits.nodes) || self.serverTypes.map(t, t.min).sum() <= self.limits.nodes",
-    text="the min of all types add up to {sum}, above limits.nodes {limit}: raise limits.nodes",
+    text="the min of all types add up to {sum}, above limits.nodes {limit}: raise limits.nodes "
+    "or lower min",
     words={
         "sum": "self.serverTypes.map(t, t.min).sum()",
         "limit": "self.limits.nodes",

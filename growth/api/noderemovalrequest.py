@@ -29,8 +29,8 @@ def _other_name(removal: NodeRemovalRequest) -> Iterable[RuleBreach]:
 NAME: Final = Rule(
     cel="self.metadata.name == self.spec.nodeName",
     text=(
-        "metadata.name must be spec.nodeName ({node}), so that no machine is given back by two "
-        "requests"
+        "metadata.name must be spec.nodeName ({node}), so that no two requests remove the same "
+        "machine"
     ),
     words={"node": "self.spec.nodeName"},
     breaches=_other_name,
@@ -38,10 +38,7 @@ NAME: Final = Rule(
 
 IMMUTABLE: Final = never_changes(
     "spec",
-    text=(
-        "spec can't be changed, as a delete may have been asked already: delete this object to "
-        "cancel the removal, and create another"
-    ),
+    text="spec is immutable: delete this object to cancel the removal, and create another",
 )
 
 
@@ -78,7 +75,7 @@ VERDICTS: Final = {
     RemovalPhase.PENDING: ObjectVerdict(
         ObjectStanding.IN_PROGRESS,
         "Pending",
-        "The provider is asked as soon as the node has no pods.",
+        "The provider is asked to delete the machine as soon as the node has no pods.",
     ),
     RemovalPhase.DEPROVISIONING: ObjectVerdict(
         ObjectStanding.IN_PROGRESS,
@@ -88,7 +85,7 @@ VERDICTS: Final = {
     RemovalPhase.REMOVAL_FAILED: ObjectVerdict(
         ObjectStanding.FAILED,
         "RemovalFailed",
-        "The machine may still cost money: look at it, then delete this object.",
+        "The machine may still cost money: check it at the provider, then delete this object.",
     ),
 }
 

@@ -36,10 +36,7 @@ NAME: Final = Rule(
 
 IMMUTABLE: Final = never_changes(
     "spec",
-    text=(
-        "spec can't be changed, as it is what was asked of the provider: delete the request, and "
-        "the pods' demand is planned anew"
-    ),
+    text="spec is immutable: delete the request, and growth plans its pods again",
 )
 
 
@@ -118,18 +115,18 @@ VERDICTS: Final = {
     RequestPhase.PROVISIONING: ObjectVerdict(
         ObjectStanding.IN_PROGRESS,
         "Provisioning",
-        "The provider has accepted; the node hasn't joined yet.",
+        "The provider has accepted the request; the node hasn't joined yet.",
     ),
     RequestPhase.READY: ObjectVerdict(ObjectStanding.CURRENT, "NodeReady", "The node is ready."),
     RequestPhase.UNMET: ObjectVerdict(
         ObjectStanding.FAILED,
         "Unmet",
-        "The provider has none now; its pods are planned without it.",
+        "The provider is sold out; the pods are planned without this offer.",
     ),
     RequestPhase.DEPROVISIONING: ObjectVerdict(
         ObjectStanding.IN_PROGRESS,
         "Deprovisioning",
-        "The node was never ready; its machine goes.",
+        "The node never became ready; its machine is being removed.",
     ),
 }
 

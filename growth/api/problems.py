@@ -156,7 +156,7 @@ def _unknown_field(path: Path, model: type[BaseModel]) -> str:
     known = _fields_at(model, path[:-1])
     hint = did_you_mean(str(path[-1]), known, alike=0.7)
     if not hint and len(known) <= FEW:
-        hint = f"there {'are' if len(known) > 1 else 'is'} {', '.join(known)}"
+        hint = f"known: {', '.join(known)}"
     return f"unknown field{hint and f'; {hint}'}"
 
 
@@ -177,7 +177,7 @@ def _wrong_type(error: ErrorDetails) -> str:
         case str() if wanted == "boolean":
             return "write true or false, without quotes"
         case str() if wanted == "integer" and found.isdecimal():
-            return f"take it out of quotes: {found}"
+            return f"remove the quotes: {found}"
         case _:
             return f'must be of type {wanted}: "{_json_type(found)}"'
 

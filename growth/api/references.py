@@ -71,8 +71,8 @@ def _class_of(pool: NodePool, manifests: Manifests) -> NodeClass | None:
 
 def _missing(kind: str, name: str, *, near: Iterable[str]) -> DocumentProblem:
     mend = did_you_mean(name, near) or (
-        'give its file too, or leave nodeClassRef out to use the class called "default"'
+        'add its file, or remove nodeClassRef to use the class called "default"'
     )
     return DocumentProblem(
-        path=("spec", "nodeClassRef", "name"), text=f'there is no {kind} "{name}"; {mend}'
+        path=("spec", "nodeClassRef", "name"), text=f'no {kind} "{name}"; {mend}'
     )

@@ -49,14 +49,14 @@ def no_labels_below(prefix: str, *, at: str, owner: str) -> Rule:
     return Rule(
         at=at,
         cel=f"self.all(key, !key.startsWith('{prefix}'))",
-        text=f"labels below {prefix} {owner}: use a prefix of your own",
+        text=f"labels below {prefix} {owner}: use another prefix",
         breaches=breaches,
     )
 
 
 def no_reserved_labels(at: str) -> Rule:
     """Labels that people set are never below our own prefix."""
-    return no_labels_below(RESERVED_PREFIX, at=at, owner="are set by growth itself")
+    return no_labels_below(RESERVED_PREFIX, at=at, owner="are reserved for growth")
 
 
 def never_changes(at: str, *, text: str) -> TransitionRule:

@@ -175,7 +175,7 @@ class ServerTypeName:
     @classmethod
     def parse(cls, written: str) -> Self:
         """Any name that may be a label's value, as the type's name becomes one."""
-        words = "a server type's name; write letters, digits and any of -._ between them"
+        words = "a server type's name; use letters and digits, with - . _ between them"
         return cls(_matching(written, SERVER_TYPE_PATTERN, longest=63, otherwise=words))
 
     @override
@@ -195,7 +195,7 @@ class Portion:
         """3 is a count, "10%" is a share."""
         if isinstance(written, int):
             return cls(_not_negative(written), "nodes")
-        words = 'a share; write a number such as 3, or a percentage such as "10%"'
+        words = 'a number or a percentage; write it as 3 or "10%"'
         return cls(int(_matching(written, PERCENT_PATTERN, longest=4, otherwise=words)[:-1]), "%")
 
     def as_json(self) -> int | str:
@@ -219,7 +219,7 @@ def _not_negative(number: int) -> int:
 
 
 def _decimal(written: str) -> Decimal:
-    words = 'an amount of money; write it without its currency, such as "0.05"'
+    words = 'an amount of money; write it without a currency, such as "0.05"'
     return Decimal(_matching(written, MONEY_PATTERN, longest=22, otherwise=words))
 
 

@@ -97,10 +97,10 @@ def documents(text: str) -> Iterator[YamlDocument]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
-        raise BrokenText(f"this is not YAML: {error.problem or error.context}", line=line) from None
+        raise BrokenText(f"not valid YAML: {error.problem or error.context}", line=line) from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        raise BrokenText(f"this is not text: {error.reason}", line=line) from None
+        raise BrokenText(f"not text: {error.reason}", line=line) from None
 
 
 def _composed(text: str) -> Iterator[YamlDocument]:
@@ -171,7 +171,7 @@ def _refuse_doubled_keys(root: yaml.Node) -> None:
             if not isinstance(key, yaml.ScalarNode) or key.value == "<<":
                 continue
             if key.value in seen:
-                text = f"{key.value} is said twice (first on line {seen[key.value]}); keep one"
+                text = f"{key.value} is given twice (first on line {seen[key.value]}); keep one"
                 raise BrokenText(text, line=_line(key))
             seen[key.value] = _line(key)
 
@@ -203,4 +203,4 @@ def _refuse_depth(text: str) -> None:
         depth -= isinstance(event, yaml.CollectionEndEvent)
         if depth > MAXIMUM_DEPTH:
             line = event.start_mark.line + 1 if event.start_mark else 1
-            raise BrokenText(f"this is nested more than {MAXIMUM_DEPTH} levels deep", line=line)
+            raise BrokenText(f"nested more than {MAXIMUM_DEPTH} levels deep", line=line)

@@ -94,7 +94,10 @@ async def _show(arguments: argparse.Namespace) -> int:
         for row in listed:
             print(_line(row, now=found.now))
         if not any(row.until for row in listed):
-            print(f"hint: nothing is in namespace {arguments.namespace}; -n names another")
+            print(
+                f"hint: no certificates in namespace {arguments.namespace}; use -n for another "
+                f"namespace"
+            )
     return int(any(not row.good for row in listed))
 
 
@@ -165,8 +168,8 @@ def _there(found: CertificatesFound, name: str) -> AuthoritySecret | LeafSecret:
     secret = next(each for each in _secrets(found) if each.wanted.name == name)
     if secret.decided is None:
         raise GiveUp(
-            f"Secret {name}: it isn't there; the reconciler or `growth certs run-once` makes it,"
-            " and -n names the namespace"
+            f"Secret {name}: not found; the reconciler or `growth certs run-once` creates it; use "
+            f"-n for another namespace"
         )
     return secret
 
@@ -174,7 +177,7 @@ def _there(found: CertificatesFound, name: str) -> AuthoritySecret | LeafSecret:
 def _ours(found: CertificatesFound, name: str) -> AuthoritySecret | LeafSecret:
     secret = _there(found, name)
     if not secret.ours:
-        raise GiveUp(f"Secret {name}: somebody else keeps it; ask there for a new one")
+        raise GiveUp(f"Secret {name}: it isn't managed by growth; renew it where it is managed")
     return secret
 
 
@@ -183,7 +186,9 @@ def _check_idle(secret: AuthoritySecret | LeafSecret) -> None:
         return
     by_itself = secret.wanted.rotation is Rotation.BY_ITSELF
     if secret.previous is not None or (by_itself and secret.next is not None):
-        raise GiveUp(f"Secret {secret.wanted.name}: a rotation is under way; see growth certs show")
+        raise GiveUp(
+            f"Secret {secret.wanted.name}: a rotation is in progress; see growth certs show"
+        )
 
 
 def _secrets(found: CertificatesFound) -> Iterator[AuthoritySecret | LeafSecret]:
@@ -197,13 +202,13 @@ def _next_steps(secret: AuthoritySecret | LeafSecret) -> Iterator[str]:
     if not isinstance(secret, AuthoritySecret):
         yield f"{name}: a new certificate comes within a minute"
     elif secret.wanted.rotation is Rotation.BY_ITSELF:
-        yield f"{name}: the next authority is trusted within a minute, signs after {overlap},"
-        yield f"and the old one is forgotten {overlap} later. What is going on: growth certs show"
+        yield f"{name}: the next CA is trusted within a minute, signs after {overlap},"
+        yield f"and the old one is removed {overlap} later. To follow it: growth certs show"
     elif secret.next is None:
-        yield f"{name}: the next authority comes within a minute. Give both to the scheduler"
+        yield f"{name}: the next CA is created within a minute. Give both to the scheduler"
         yield f"(growth certs export {name}), then: growth certs rotate {name}"
     else:
-        yield f"{name}: the next authority signs after {overlap} in which it is trusted"
+        yield f"{name}: the next CA is trusted first, and signs after {overlap}"
 
 
 def _line(row: Row, *, now: datetime) -> str:

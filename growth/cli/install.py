@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from growth.installation.shipped import Object
     from growth.kube.transport import Connection
 
-HINT: Final = "hint: kubectl --namespace {} get pods; the same command again goes on from here"
+HINT: Final = "hint: kubectl --namespace {} get pods; run the same command again to continue"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,8 +80,8 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     completed(tell_steps(_installation(arguments, values, seconds=seconds), arguments, _counted))
     if seconds and arguments.output == "text":
-        print("growth works: its processes are ready, one reconciler leads")
-        print("hint: growth doctor looks closer; next it needs a NodePool: docs/guides/install.md")
+        print("growth is ready: all processes run, one reconciler leads")
+        print("hint: check it with growth doctor; next, create a NodePool: docs/guides/install.md")
     return 0
 
 
@@ -105,7 +105,7 @@ def _content(path: Path) -> str:
         reason = (error.strerror or "not readable").lower()
         raise Misconfigured(f"--values {path}: {reason}") from None
     except UnicodeDecodeError:
-        raise Misconfigured(f"--values {path}: this is not UTF-8 text") from None
+        raise Misconfigured(f"--values {path}: not UTF-8 text") from None
 
 
 def _seconds(written: str) -> float:

@@ -46,12 +46,12 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     print(_sentence(arguments.pool, found))
     if found.all_until is not None:
-        print(f"hint: all pools are paused until {found.all_until}: growth resume ends that")
+        print(f"hint: all pools are still paused until {found.all_until}; growth resume ends that")
     return 0
 
 
 def _sentence(pool: str | None, found: Resumed) -> str:
-    who = f"pool {pool}" if pool else "all pools together"
+    who = f"pool {pool}" if pool else "all pools"
     if found.was_until is None:
         return f"nothing to do: {who} {'was' if pool else 'were'} not paused"
     return f"{who} resumed; the pause would have lasted until {found.was_until}"

@@ -94,7 +94,7 @@ async def _first_of(stop: asyncio.Event, running: dict[str, Process]) -> None:
     ended = sorted(waits[each] for each in done if each in waits)
     if ended and asked not in done:
         code = running[ended[0]].returncode
-        raise GiveUp(f"{ended[0]} has ended with exit code {code}; its log above says why")
+        raise GiveUp(f"{ended[0]} exited with code {code}; see its log above")
 
 
 async def _end(process: Process) -> None:

@@ -73,7 +73,10 @@ def run(arguments: argparse.Namespace) -> int:
     steps = _removal(arguments, MachinesChoice(arguments.machines), seconds=seconds)
     completed(tell_steps(steps, arguments, lambda what, number: f"{what:15} {number}"))
     if arguments.output == "text":
-        print("growth is gone; kube-scheduler goes on without it, also with its stanza")
+        print(
+            "growth is removed; kube-scheduler works without it, even if the extender is still in "
+            "its configuration"
+        )
     return 0
 
 
@@ -107,7 +110,7 @@ async def _nobody_leads(connection: Connection, namespace: str) -> None:
 
 async def _leaders(connection: Connection, namespace: str) -> list[str]:
     who = await lease_holder(connection, namespace)
-    hint = "end it (is it run outside of the cluster?), or delete the Lease if it is dead"
+    hint = "stop it (does it run outside the cluster?), or delete the Lease if it no longer runs"
     return [f"{who} still leads: {hint}"] if who else []
 
 
@@ -118,8 +121,8 @@ async def _give_back(
         return
     if not await lease_holder(connection, namespace):
         raise GiveUp(
-            "no reconciler leads, so nobody can give machines back: let one run (growth install), "
-            f"or keep them: --machines {MachinesChoice.KEEP}"
+            "no reconciler leads, so machines can't be removed: start one (growth install), or "
+            "keep them: --machines {MachinesChoice.KEEP}"
         )
     await draining.close(connection)
     way = DrainingWay.EVICT if machines is MachinesChoice.DRAIN else DrainingWay.DELETE

@@ -37,5 +37,5 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _summary(counts: Counter[str], others: int) -> str:
     counted = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
-    beside = f"; {others} of other kinds, not looked at" if others else ""
-    return f"valid: {counted or 'no object of growth'}{beside}"
+    beside = f"; {others} of other kinds, not checked" if others else ""
+    return f"valid: {counted or 'no objects of growth'}{beside}"

@@ -169,13 +169,13 @@ SERVER_TYPES: Final = (
         "two spellings of one type",
         types(("cx33", {}), ("cax21", {}), ("CAX21", {})),
         "spec.serverTypes[2]",
-        '["cax21", "CAX21"] are one server type: keep one entry and add up their max',
+        '["cax21", "CAX21"] are the same server type: keep one entry and add up their max',
     ),
     Case(
         "one type twice in one spelling",
         types(("cax21", {}), ("cax21", {})),
         "spec.serverTypes[1]",
-        '["cax21", "cax21"] are one server type: keep one entry and add up their max',
+        '["cax21", "cax21"] are the same server type: keep one entry and add up their max',
     ),
     Case("min equals max", types(("cx33", {"min": 1}))),
     Case(
@@ -201,7 +201,7 @@ SERVER_TYPES: Final = (
         "a max in quotes",
         types(("cx33", {"max": "3"})),
         "spec.serverTypes[0].max",
-        "take it out of quotes: 3",
+        "remove the quotes: 3",
         server='must be of type integer: "string"',
     ),
     Case(
@@ -214,7 +214,7 @@ SERVER_TYPES: Final = (
         "a type name with a blank",
         types(("cx 33", {})),
         "spec.serverTypes[0].name",
-        "cx 33 isn't a server type's name; write letters",
+        "cx 33 isn't a server type's name; use letters",
         server="should match",
     ),
     Case(
@@ -234,7 +234,7 @@ SERVER_TYPES: Final = (
         "an unknown field in a list",
         types(("cx33", {"maximum": 3})),
         "spec.serverTypes[0].maximum",
-        "unknown field; there are name, min, max",
+        "unknown field; known: name, min, max",
         server='unknown field "spec.serverTypes[0].maximum"',
     ),
 )
@@ -248,7 +248,7 @@ TEMPLATE: Final = (
         "two spellings of one region",
         spec(POOL, locations=[{"region": "nbg1"}, {"region": "NBG1"}]),
         "spec.locations[1]",
-        '["nbg1", "NBG1"] are one region: keep one entry with all its zones',
+        '["nbg1", "NBG1"] are the same region: keep one entry with all its zones',
     ),
     Case(
         "a zone twice",
@@ -261,7 +261,7 @@ TEMPLATE: Final = (
         "a label of ours",
         spec(POOL, labels={"growth.dev/pool": "other"}),
         "spec.labels",
-        "labels below growth.dev/ are set by growth itself: use a prefix of your own",
+        "labels below growth.dev/ are reserved for growth: use another prefix",
     ),
     Case(
         "a label's value with a blank",
@@ -298,19 +298,20 @@ TEMPLATE: Final = (
         "a taint in both lists",
         spec(POOL, taints=[TAINT], startupTaints=[TAINT]),
         "spec.startupTaints[0]",
-        'startupTaints repeats taints ["team"] with the same effect: keep each in one of the lists',
+        'taints and startupTaints both contain ["team"] with the same effect: keep each in one of '
+        "them",
     ),
     Case(
         "a taint of ours",
         spec(POOL, taints=[TAINT | {"key": "growth.dev/scale-down"}]),
         "spec.taints[0].key",
-        "taints below growth.dev/ are set by growth itself: use a prefix of your own",
+        "taints below growth.dev/ are reserved for growth: use another prefix",
     ),
     Case(
         "a start-up taint of ours",
         spec(POOL, startupTaints=[TAINT | {"key": "growth.dev/unregistered"}]),
         "spec.startupTaints[0].key",
-        "taints below growth.dev/ are set by growth itself: use a prefix of your own",
+        "taints below growth.dev/ are reserved for growth: use another prefix",
     ),
     Case(
         "an effect that doesn't exist",
@@ -426,7 +427,7 @@ LIMITS: Final = (
         "negative money",
         spec(POOL, limits={"hourlyCost": "-1"}),
         "spec.limits.hourlyCost",
-        "-1 isn't an amount of money; write it without its currency",
+        "-1 isn't an amount of money; write it without a currency",
         server="should match",
     ),
     Case(
@@ -437,7 +438,7 @@ LIMITS: Final = (
             limits={"nodes": 2},
         ),
         "spec.limits.nodes",
-        "the min of all types add up to 3, above limits.nodes 2: raise limits.nodes",
+        "the min of all types add up to 3, above limits.nodes 2: raise limits.nodes or lower min",
     ),
     Case(
         "minima at the limit",
@@ -541,7 +542,7 @@ DISRUPTION: Final = (
         "a share above all",
         spec(POOL, disruption={"budgets": [{"nodes": "110%"}]}),
         "spec.disruption.budgets[0].nodes",
-        "110% isn't a share; write a number such as 3",
+        "110% isn't a number or a percentage; write it as 3",
         server="should match",
     ),
     Case(
@@ -712,14 +713,14 @@ HETZNER_CLASSES: Final = (
         "no image",
         spec(HETZNER, images={}),
         "spec.images",
-        "images names none: set x86, arm or both",
+        "images is empty: set x86, arm or both",
     ),
     Case("no bootstrap", spec(HETZNER, bootstrap=None), "spec.bootstrap", "Required value"),
     Case(
         "no address at all",
         spec(HETZNER, publicIPv4=False, publicIPv6=False),
         "spec.networks",
-        "name a network or allow a public one",
+        "servers would have no address: set at least one",
     ),
     Case(
         "a private network only",
@@ -731,13 +732,13 @@ HETZNER_CLASSES: Final = (
             HETZNER, publicIPv4=False, publicIPv6=False, networks=["cluster"], firewalls=["nodes"]
         ),
         "spec.firewalls",
-        "firewalls act on public addresses only",
+        "firewalls apply to public addresses only",
     ),
     Case(
         "a subnet of no network",
         spec(HETZNER, subnet="10.0.1.0/24"),
         "spec.subnet",
-        "subnet needs the network it is part of: name it in networks",
+        "subnet needs its network: add it to networks",
     ),
     Case(
         "a subnet without its size",
@@ -761,13 +762,13 @@ HETZNER_CLASSES: Final = (
         "a label of Hetzner's",
         spec(HETZNER, labels={"hetzner.cloud/x": "y"}),
         "spec.labels",
-        "labels below hetzner.cloud/ are Hetzner's own: use a prefix of your own",
+        "labels below hetzner.cloud/ are reserved by Hetzner: use another prefix",
     ),
     Case(
         "a label of ours at Hetzner",
         spec(HETZNER, labels={"growth.dev/x": "y"}),
         "spec.labels",
-        "labels below growth.dev/ are set by growth itself",
+        "labels below growth.dev/ are reserved for growth",
     ),
     Case(
         "a yes in quotes",
@@ -780,7 +781,8 @@ HETZNER_CLASSES: Final = (
         "K3s without a server",
         bootstrap(kind="K3s"),
         "spec.bootstrap.server",
-        "server is needed for K3s and Kubeadm: write where nodes reach the API server",
+        "server is required for K3s and Kubeadm: set the address at which nodes reach the API "
+        "server",
     ),
     Case(
         "K3s with a server that is no URL",
@@ -789,13 +791,13 @@ HETZNER_CLASSES: Final = (
             server="10.0.0.2:6443",
         ),
         "spec.bootstrap.server",
-        "write it like https://host:6443",
+        "server must be a URL for K3s, such as https://host:6443",
     ),
     Case(
         "Kubeadm with a URL",
         bootstrap(kind="Kubeadm", server="https://10.0.0.2:6443", caHash="sha256:" + "0" * 64),
         "spec.bootstrap.server",
-        "write it like host:6443",
+        "use a form such as host:6443",
     ),
     Case(
         "Kubeadm without the CA's hash",
@@ -804,7 +806,7 @@ HETZNER_CLASSES: Final = (
             server="10.0.0.2:6443",
         ),
         "spec.bootstrap.caHash",
-        "caHash is needed for Kubeadm",
+        "caHash is required for Kubeadm",
     ),
     Case(
         "a hash without its method",
@@ -816,31 +818,31 @@ HETZNER_CLASSES: Final = (
         "a token in no Secret",
         bootstrap(kind="K3s", server="https://10.0.0.2:6443", tokenFrom="Secret"),
         "spec.bootstrap.tokenSecretRef",
-        "tokenSecretRef is needed when tokenFrom is Secret",
+        "tokenSecretRef is required if tokenFrom is Secret",
     ),
     Case(
         "a Secret that isn't used",
         bootstrap(kind="K3s", server="https://10.0.0.2:6443", tokenSecretRef=SECRET),
         "spec.bootstrap.tokenSecretRef",
-        "tokenSecretRef isn't used when tokenFrom is Minted",
+        "tokenSecretRef isn't used if tokenFrom is Minted",
     ),
     Case(
         "Custom without a template",
         bootstrap(kind="Custom"),
         "spec.bootstrap.template",
-        "template is needed for Custom: set it or templateSecretRef, not both",
+        "Custom requires either template or templateSecretRef: set one of them",
     ),
     Case(
         "Custom with two templates",
         bootstrap(kind="Custom", template="x", templateSecretRef=SECRET),
         "spec.bootstrap.template",
-        "template is needed for Custom",
+        "Custom requires either template or templateSecretRef",
     ),
     Case(
         "Talos without a configuration",
         bootstrap(kind="Talos"),
         "spec.bootstrap.templateSecretRef",
-        "name the Secret with the machine configuration",
+        "set it to the Secret with the machine configuration",
     ),
     Case(
         "K3s with a template",
@@ -858,14 +860,14 @@ HETZNER_CLASSES: Final = (
         "a template with a variable that nobody knows",
         bootstrap(kind="Custom", template=f"{USER_DATA} $(growth.nodename)"),
         "spec.bootstrap.template",
-        "template has $(growth.nodename), which nothing fills in",
+        "template has the unknown variable $(growth.nodename): use one of",
         model_only="to look for what is not in a list costs CEL too much",
     ),
     Case(
         "a template with a variable that the class doesn't set",
         bootstrap(kind="Custom", template=f"{USER_DATA} $(growth.caHash)"),
         "spec.bootstrap.template",
-        "template has $(growth.caHash), and the class has no caHash",
+        "template uses $(growth.caHash): set caHash",
         model_only="it belongs to the rule before",
     ),
     Case(
@@ -917,25 +919,25 @@ KWOK_CLASSES: Final = (
         "no catalogue",
         spec(KWOK, types=None),
         "spec.types",
-        "the catalogue is written in types or named by catalogueFrom: set one of them",
+        "set either types or catalogueFrom",
     ),
     Case(
         "two catalogues",
         spec(KWOK, catalogueFrom=SECRET),
         "spec.types",
-        "the catalogue is written in types or named by catalogueFrom: set one of them",
+        "set either types or catalogueFrom",
     ),
     Case(
         "two spellings of one type in a catalogue",
         spec(KWOK, types=[KWOK["spec"]["types"][0], KWOK["spec"]["types"][0] | {"name": "CX33"}]),
         "spec.types[1]",
-        '["cx33", "CX33"] are one server type: keep one entry with all its offers',
+        '["cx33", "CX33"] are the same server type: keep one entry with all its offers',
     ),
     Case(
         "a type without memory",
         catalogue(resources={"cpu": "4"}),
         "spec.types[0].resources",
-        "resources must have cpu and memory: write how much a node of the type has",
+        "resources must include cpu and memory",
     ),
     Case(
         "a type that is sold nowhere",
@@ -965,14 +967,14 @@ KWOK_CLASSES: Final = (
             offers=[{"location": "nbg1", "price": "0.1", "labels": {"growth.dev/pool": "x"}}]
         ),
         "spec.types[0].offers[0].labels",
-        "labels below growth.dev/ are set by growth itself",
+        "labels below growth.dev/ are reserved for growth",
         model_only="CEL over nested lists costs too much",
     ),
     Case(
         "a label of ours on a type",
         catalogue(labels={"growth.dev/pool": "x"}),
         "spec.types[0].labels",
-        "labels below growth.dev/ are set by growth itself",
+        "labels below growth.dev/ are reserved for growth",
     ),
     Case(
         "an architecture by Hetzner's name",
@@ -1016,19 +1018,19 @@ KWOK_CLASSES: Final = (
         "slow by nothing",
         fault(kind="SlowBoot"),
         "spec.faults[0].delay",
-        "delay belongs to SlowBoot and to nothing else: write how much longer it takes",
+        "delay is required for SlowBoot, and not allowed for other kinds",
     ),
     Case(
         "a stock-out with a price",
         fault(kind="StockOut", price="1"),
         "spec.faults[0].price",
-        "price belongs to PriceChange and to nothing else: write the new price",
+        "price is required for PriceChange, and not allowed for other kinds",
     ),
     Case(
         "a price that changes three times",
         fault(kind="PriceChange", price="1", count=3),
         "spec.faults[0].count",
-        "a price holds until it is changed again: take count out",
+        "count isn't used for PriceChange: remove it",
     ),
     Case(
         "a fault that happens never",

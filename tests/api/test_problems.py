@@ -37,7 +37,7 @@ def test_a_file_is_refused_for_each_unknown_field_at_every_depth() -> None:
     assert texts == [
         "spec.serverTypes[0].maxx: unknown field; did you mean max?",
         "spec.shiny: unknown field",
-        "extra: unknown field; there are apiVersion, metadata, kind, spec, status",
+        "extra: unknown field; known: apiVersion, metadata, kind, spec, status",
     ]
 
 
@@ -115,12 +115,15 @@ def test_a_document_that_is_no_object_of_ours_is_told_why(document: Any, text: s
         ({"limits": {"cpu": True}}, 'must be of type integer,string: "boolean"'),
         ({"limits": {"hourlyCost": 0.01}}, "put it in quotes"),
         ({"limits": {"hourlyCost": "0,50"}}, "0,50 isn't an amount of money; write it without"),
-        ({"limits": {"nodes": "20"}}, "take it out of quotes: 20"),
+        ({"limits": {"nodes": "20"}}, "remove the quotes: 20"),
         ({"limits": {"nodes": "many"}}, 'must be of type integer: "string"'),
         ({"labels": {"debug": True}}, "put it in quotes"),
         ({"serverTypes": [{"name": True, "max": 1}]}, "put it in quotes"),
         ({"readinessWait": 600}, 'must be of type string: "integer"'),
-        ({"disruption": {"budgets": [{"nodes": "10 %"}]}}, "10 % isn't a share; write a number"),
+        (
+            {"disruption": {"budgets": [{"nodes": "10 %"}]}},
+            "10 % isn't a number or a percentage; write it as 3",
+        ),
     ],
 )
 def test_a_value_in_the_wrong_form_is_told_the_right_one(fields: dict[str, Any], text: str) -> None:

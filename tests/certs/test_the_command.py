@@ -43,7 +43,9 @@ def test_certificates_are_made_shown_rotated_and_exported(
     assert code == 1
     assert " bad  growth-ca " in shown
     assert "doesn't exist yet" in shown
-    assert shown.endswith(f"hint: nothing is in namespace {namespace}; -n names another\n")
+    assert shown.endswith(
+        f"hint: no certificates in namespace {namespace}; use -n for another namespace\n"
+    )
 
     code, done, _ = certs("run-once")
     assert code == 0
@@ -64,7 +66,7 @@ def test_certificates_are_made_shown_rotated_and_exported(
     assert "the next one signs at " in certs("show")[1]
     code, _, complaint = certs("rotate")
     assert code == 1
-    assert complaint == "Secret growth-ca: a rotation is under way; see growth certs show\n"
+    assert complaint == "Secret growth-ca: a rotation is in progress; see growth certs show\n"
 
     bundle = certs("export", "growth-ca")[1]
     assert len(x509.load_pem_x509_certificates(bundle.encode())) == 2
@@ -83,7 +85,7 @@ def test_certificates_are_made_shown_rotated_and_exported(
     assert "not managed by growth" in certs("show")[1]
     code, _, complaint = certs("rotate", "growth-extender-tls")
     assert code == 1
-    assert "somebody else keeps it; ask there for a new one" in complaint
+    assert "it isn't managed by growth; renew it where it is managed" in complaint
 
 
 def test_the_schedulers_authority_changes_when_a_person_says_so_twice(certs: Certs) -> None:
@@ -98,7 +100,7 @@ def test_the_schedulers_authority_changes_when_a_person_says_so_twice(certs: Cer
     assert "the next authority is ready" in complaint
     assert "the next one waits for a request" in certs("show")[1]
     assert certs("export", name)[1].count("BEGIN CERTIFICATE") == 2
-    assert "signs after 1 h in which it is trusted" in certs("rotate", name)[1]
+    assert "the next CA is trusted first, and signs after 1 h" in certs("rotate", name)[1]
 
 
 def test_a_mistake_is_one_line(certs: Certs, tmp_path: Path) -> None:

@@ -244,23 +244,23 @@ def test_a_bundle_that_is_none_is_one_line(
 
     assert "no such file" in refused(tmp_path / "missing.tar.gz")
     (torn := tmp_path / "torn.tar.gz").write_bytes(b"torn")
-    assert "growth bundle writes one" in refused(torn)
+    assert "create one with growth bundle" in refused(torn)
     pack_bundle(whole := tmp_path / "whole.tar.gz", [part("input.json", "", {"at": 1})], at=AT)
     content = bytearray(whole.read_bytes())
     (cut := tmp_path / "cut.tar.gz").write_bytes(content[: len(content) // 2])
-    assert "growth bundle writes one" in refused(cut)
+    assert "create one with growth bundle" in refused(cut)
     content[12] ^= 0xFF
     (spoilt := tmp_path / "spoilt.tar.gz").write_bytes(content)
-    assert "growth bundle writes one" in refused(spoilt)
+    assert "create one with growth bundle" in refused(spoilt)
     pack_bundle(empty := tmp_path / "empty.tar.gz", [part("other.json", "", {})], at=AT)
-    assert "there is no input.json in it" in refused(empty)
+    assert "it contains no input.json" in refused(empty)
     pack_bundle(strange := tmp_path / "strange.tar.gz", [part("input.json", "", {"at": 1})], at=AT)
-    assert "can't be read by this growth" in refused(strange)
+    assert "can't be read by this version of growth" in refused(strange)
 
 
 def test_a_plan_starts_from_a_cluster_or_from_a_bundle(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", "--from-bundle", "x", "--from-cluster"]) == 2
-    assert "a plan starts from one" in capsys.readouterr().err
+    assert "use either --from-cluster or --from-bundle" in capsys.readouterr().err
 
 
 def test_the_same_bundle_is_the_same_bytes(tmp_path: Path) -> None:
@@ -313,7 +313,7 @@ def test_planning_from_the_bundle_gives_the_same_plan(
     plain, hashed = tmp_path / "plain.tar.gz", tmp_path / "hashed.tar.gz"
     assert main(["bundle", *own, "--file", str(plain)]) == 0
     printed = capsys.readouterr().out
-    assert printed.startswith("in the bundle:\n  versions.json")
+    assert printed.startswith("the bundle contains:\n  versions.json")
     assert "not in it: Secrets" in printed
     assert main(["bundle", *own, "--file", str(hashed), "--hash-names", "-o", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["file"] == str(hashed)

@@ -92,7 +92,7 @@ def test_what_is_sold_without_a_price_and_what_ends_is_kept_in_the_list(
     listed = json.loads(printed.out)
     by_name = {each["name"]: each["offers"] for each in listed["serverTypes"]}
     assert listed["withoutPrice"] == ["cx23"]
-    assert "left out, as it can't be right: cx23" in printed.err
+    assert "ignored an implausible price: cx23" in printed.err
     assert by_name["cx33"][0]["unavailableAfter"] == "2027-03-01T00:00:00Z"
     assert by_name["cpx32"][0]["hourly"] == "0.057"
 
@@ -111,7 +111,7 @@ def test_without_a_token_one_line_says_how_to_give_one(
 @pytest.mark.parametrize(
     ("variable", "value", "said"),
     [
-        ("HCLOUD_TOKEN", "two words", "HCLOUD_TOKEN: this is no API token"),
+        ("HCLOUD_TOKEN", "two words", "HCLOUD_TOKEN isn't a valid API token"),
         ("HCLOUD_TOKEN", "a" * 64, "unable to authenticate"),
         ("GROWTH_HETZNER_ENDPOINT", "http://api.example.org", "must be https, or http on loopback"),
         ("GROWTH_HETZNER_ENDPOINT", "nowhere", "must be an address like"),

@@ -66,11 +66,11 @@ def file_of(folder: Path, text: str) -> str:
         ),
         (
             ("serverTypes:", "nodeClassRef: {kind: KwokNodeClass, name: gone}\n  serverTypes:"),
-            '6: NodePool "default": spec.nodeClassRef.name: there is no KwokNodeClass "gone"',
+            '6: NodePool "default": spec.nodeClassRef.name: no KwokNodeClass "gone"',
         ),
         (("kind: NodePool", "kind: NodePul"), "NodePul"),
-        (("spec:", "spec: ["), "this is not YAML"),
-        (("  name: default", "  name: default\n  name: other"), "name is said twice"),
+        (("spec:", "spec: ["), "not valid YAML"),
+        (("  name: default", "  name: default\n  name: other"), "name is given twice"),
     ],
 )
 def test_a_mistake_in_a_file_is_one_line_that_says_what_and_where(
@@ -112,13 +112,13 @@ def test_a_file_that_is_no_text_is_one_line(
 ) -> None:
     (tmp_path / "image.yaml").write_bytes(b"ok: 1\n\xff\xfe")
     said = refused(capsys, "validate", "-f", str(tmp_path))
-    assert said == f"{tmp_path}/image.yaml:2: this is not UTF-8 text"
+    assert said == f"{tmp_path}/image.yaml:2: not UTF-8 text"
 
 
 def test_a_folder_without_manifests_is_one_line(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    assert "no manifest in this folder" in refused(capsys, "validate", "-f", str(tmp_path))
+    assert "no manifests in this folder" in refused(capsys, "validate", "-f", str(tmp_path))
 
 
 def test_validate_tells_what_the_files_hold(
@@ -126,7 +126,7 @@ def test_validate_tells_what_the_files_hold(
 ) -> None:
     path = file_of(tmp_path, f"{POOL}---\napiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\n")
     assert main(["validate", "-f", path]) == 0
-    assert capsys.readouterr().out == "valid: 1 NodePool; 1 of other kinds, not looked at\n"
+    assert capsys.readouterr().out == "valid: 1 NodePool; 1 of other kinds, not checked\n"
 
 
 def test_convert_prints_all_files_or_nothing(
@@ -134,7 +134,7 @@ def test_convert_prints_all_files_or_nothing(
 ) -> None:
     good = file_of(tmp_path, POOL.replace("growth.dev/", "growth/"))
     assert main(["convert", "-f", good, good.replace("pool", "pool")]) == 2
-    assert "given at" in capsys.readouterr().err
+    assert "already defined at" in capsys.readouterr().err
     assert main(["convert", "-f", good]) == 0
     assert capsys.readouterr().out == POOL
 
@@ -219,7 +219,7 @@ def test_standard_input_is_a_file_like_any_other() -> None:
     growth = [sys.executable, "-m", "growth.cli", "validate", "-f", "-"]
     bad = subprocess.run(growth, input="a: [", capture_output=True, text=True, check=False)
     assert (bad.returncode, bad.stdout) == (2, "")
-    assert bad.stderr.startswith("standard input:2: this is not YAML")
+    assert bad.stderr.startswith("standard input:2: not valid YAML")
     good = subprocess.run(growth, input=POOL, capture_output=True, text=True, check=False)
     assert (good.returncode, good.stdout) == (0, "valid: 1 NodePool\n")
 
@@ -246,4 +246,4 @@ def test_a_word_that_is_no_namespace_is_refused_before_anything_is_asked(
         main([*command, "-n", "Growth_System"])
     assert ended.value.code == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert '"Growth_System" can\'t be the name of a namespace: write lowercase letters' in line
+    assert '"Growth_System" is not a valid namespace: use at most 63 lowercase letters' in line

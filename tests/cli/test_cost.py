@@ -128,7 +128,7 @@ def test_the_lines_tell_pools_workloads_the_whole_and_the_bound() -> None:
         "",
         "0.0136 per hour (9.93 per month), 0.0102 of it (75 %) unused",
         LAST,
-        "1 pod would have no place in a new plan, and the last line leaves them out",
+        "1 pod would have no place in a new plan (not counted in the last line)",
     ]
     assert max(len(line) for line in lines) <= 100
 
@@ -151,7 +151,7 @@ PAID: dict[str, tuple[str, str, str, str]] = {
         "0.0136",
         "0.0120",
         "0.0110",
-        "a new plan: 0.0120, and none costs less than 0.0110; you overpay 0.0016 (13 %)",
+        "a new plan: 0.0120; no plan costs less than 0.0110; you overpay 0.0016 (13 %)",
     ),
     "nothing would do": (
         "0.0136",
@@ -177,9 +177,7 @@ def as_fields(found: Spending) -> dict[str, Any]:
 
 
 def test_where_nothing_was_bought_it_says_so() -> None:
-    assert list(spending_lines(spending(seen(pool())))) == [
-        "No node of growth is there: nothing is paid."
-    ]
+    assert list(spending_lines(spending(seen(pool())))) == ["No nodes of growth, so no cost."]
 
 
 def test_without_a_cluster_one_line_says_so(

@@ -276,7 +276,7 @@ BROKEN: dict[str, Broken] = {
         version("1.30.9"), FAIL, "cluster", "is too old", "upgrade the cluster"
     ),
     "a new cluster": Broken(
-        version("1.40.0"), WARN, "cluster", "newer than this", "a newer growth"
+        version("1.40.0"), WARN, "cluster", "newer than this", "a newer version of growth"
     ),
     "another clock": Broken(wrong_clock, FAIL, "clock", "s ahead of the API server", "chronyc"),
     "a kind is missing": Broken(
@@ -291,26 +291,28 @@ BROKEN: dict[str, Broken] = {
     "no image": Broken(
         crash, FAIL, "processes", "0 of 2 are ready: ImagePullBackOff", "describe pods"
     ),
-    "scaled to none": Broken(scaled_to_none, FAIL, "processes", "no replica", "kubectl scale"),
+    "scaled to none": Broken(
+        scaled_to_none, FAIL, "processes", "scaled to 0 replicas", "kubectl scale"
+    ),
     "no extender": Broken(
         gone(f"{APPS}/daemonsets/growth-extender"),
         FAIL,
         "processes",
-        "growth-extender is gone",
+        "growth-extender is missing",
         "growth install",
     ),
     "no webhooks": Broken(
         gone(f"{APPS}/deployments/growth-webhooks"),
         FAIL,
         "processes",
-        "growth-webhooks is gone",
+        "growth-webhooks is missing",
         "growth install",
     ),
     "a managed control plane": Broken(
         no_control_plane_node,
         FAIL,
         "processes",
-        "growth-extender: no replica is wanted",
+        "growth-extender: scaled to 0 replicas",
         "scheduler: Second",
     ),
     "nobody ever led": Broken(never_led, FAIL, "leader", "no reconciler has ever led", "logs"),
@@ -323,7 +325,7 @@ BROKEN: dict[str, Broken] = {
         lacking("patch nodes", "list pods"),
         FAIL,
         "rights",
-        "growth-reconciler may not list pods, patch nodes",
+        "growth-reconciler isn't allowed to list pods, patch nodes",
         "growth install",
     ),
     "nobody trusts the webhook": Broken(
@@ -357,16 +359,16 @@ BROKEN: dict[str, Broken] = {
         opted_out, WARN, "webhook", "every namespace", "kubectl label"
     ),
     "somebody refuses pods": Broken(
-        house_rules, WARN, "webhook", "the house rules", "who else decides"
+        house_rules, WARN, "webhook", "the house rules", "check other webhooks"
     ),
     "certificates end": Broken(
-        pass_days(85), WARN, "certificates", "runs out in 4 days", "growth certs"
+        pass_days(85), WARN, "certificates", "expires in 4 days", "growth certs"
     ),
     "certificates have ended": Broken(
         pass_days(100),
         FAIL,
         "certificates",
-        "ran out 10 days ago",
+        "expired 10 days ago",
         "growth certs run-once",
     ),
     "a certificate is garbage": Broken(
@@ -408,7 +410,7 @@ BROKEN: dict[str, Broken] = {
         nothing_to_ask,
         WARN,
         "extender",
-        "isn't known yet",
+        "not known yet",
         "growth scheduler-config",
     ),
     "no way to the extender": Broken(
@@ -416,32 +418,32 @@ BROKEN: dict[str, Broken] = {
         WARN,
         "extender",
         "growth-extender-1: no route to host",
-        "can't be known from here",
+        "check on its node whether kube-scheduler calls it",
     ),
-    "somebody else asks": Broken(strange_questions, WARN, "extender", "3 questions", "runbooks"),
+    "somebody else asks": Broken(strange_questions, WARN, "extender", "3 calls", "runbooks"),
     "a class nobody looked at": Broken(
-        classes(), WARN, "class default", "has not been asked", "reconciler runs"
+        classes(), WARN, "class default", "hasn't been asked", "reconciler runs"
     ),
     "a class without access": Broken(
         classes(observedGeneration=1, blocked=BLOCKED),
         FAIL,
         "class default",
         BLOCKED["message"],
-        "asks again by itself",
+        "tries again by itself",
     ),
     "a doubtful price": Broken(
         classes(observedGeneration=1, conditions=[DOUBT]),
         WARN,
         "class default",
         "it costs nothing",
-        "last good prices",
+        "last plausible prices",
     ),
     "a containerd that is too old": Broken(
         joins_by_kubeadm("1.37.0", "debian-13"),
         WARN,
         "class default",
         "the containerd of debian-13 is too old",
-        "a snapshot with containerd 2",
+        "a snapshot that contains containerd 2",
     ),
     "a pool that can't buy": Broken(
         pools(blocked=BLOCKED),
@@ -469,7 +471,7 @@ BROKEN: dict[str, Broken] = {
         WARN,
         "pool default",
         "too many orphans",
-        "gives back nothing",
+        "growth removes nothing until",
     ),
     "a limit that binds": Broken(
         pools(conditions=[LIMIT]), WARN, "pool default", "limits.nodes: 3", "kubectl edit nodepool"
@@ -549,7 +551,7 @@ def test_before_an_installation_it_is_said_whether_there_can_be_one() -> None:
     found = {each.subject: each for each in wrong(cluster)}
 
     assert found["processes"].text == f"growth isn't installed in namespace {NAMESPACE}"
-    assert found["your rights"].text.startswith("you may not create clusterroles")
+    assert found["your rights"].text.startswith("you can't create clusterroles")
     assert not {"leader", "rights", "certificates", "webhook", "extender"} & found.keys()
 
 

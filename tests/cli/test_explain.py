@@ -75,13 +75,13 @@ def test_a_pod_without_a_place_tells_reason_tries_and_next_try() -> None:
     waits = waiting("import-0")
     status = unplaced(waits, nextTry=moment(ago=-120))
     story = explain_pod.explained_pod(waits, seen(waits, pool(status=status)))
-    assert story.headline == "shop/import-0 waits for a node for 4 m."
+    assert story.headline == "shop/import-0 has been waiting for a node for 4 m."
     assert facts(story) == {
         "scheduler": "Unschedulable 3 m ago: 0/1 nodes are available: 1 Insufficient memory.",
-        "pool": "default (by default: the pod names none)",
-        "last plan": f"no place in pool default: {REASON}",
-        "next try": "in 2 m at the latest (5 plans in a row left it out); it is planned at once "
-        "when the pod, its pool or what is sold changes",
+        "pool": "default (default: the pod names no pool)",
+        "last plan": f"doesn't fit in pool default: {REASON}",
+        "next try": "in 2 m (5 plans in a row found no place for it); sooner if the "
+        "pod, its pool or the offers change",
     }
     assert story.figures["nextTry"] == moment(ago=-120)
 
@@ -89,31 +89,33 @@ def test_a_pod_without_a_place_tells_reason_tries_and_next_try() -> None:
 def test_a_pod_in_back_off_says_that_it_rests() -> None:
     waits = waiting("import-0")
     story = explain_pod.explained_pod(waits, seen(waits, pool(status=unplaced(waits))))
-    assert facts(story)["next try"].startswith("when something changes (5 plans in a row left it")
+    assert facts(story)["next try"].startswith(
+        "when the pod, its pool or the offers change (5 plans in a row found no place for it"
+    )
 
 
 WAITS = waiting("web-0")
 COMES: dict[str, tuple[str, dict[str, Any], str]] = {
-    "not asked for yet": ("Pending", {}, "the provider is about to be asked, for 8 s"),
+    "not asked for yet": ("Pending", {}, "about to be requested from the provider, for 8 s"),
     "accepted": (
         "Provisioning",
         {"acceptedAt": moment(ago=8)},
-        "the provider has accepted 8 s ago, the node hasn't joined yet; given up in 9 m",
+        "accepted by the provider 8 s ago, the node hasn't joined yet; gives up in 9 m",
     ),
     "serving": (
         "Ready",
         {"readyAt": moment(ago=8)},
-        "the node is ready since 8 s, and the pod isn't bound to it",
+        "the node has been ready for 8 s, but the pod isn't bound to it yet",
     ),
     "refused": (
         "Unmet",
         {},
-        "the provider had none 8 s ago; it is planned without that offer",
+        "sold out at the provider 8 s ago; its pods are planned without that offer",
     ),
     "never served": (
         "Deprovisioning",
         {},
-        "its node never served and is given back, for 8 s",
+        "its node never became ready; being removed for 8 s",
     ),
 }
 
@@ -136,9 +138,9 @@ NO_PLACE_ANY_MORE: dict[str, tuple[float, Sequence[Any], str]] = {
     "siblings have filled it": (
         8,
         [node(), *FULL],
-        "others have taken the pod's place (needs 1 of cpu, 0 are left)",
+        "other pods took its place (needs 1 of cpu, 0 are left)",
     ),
-    "the node is gone": (49, [], "its node is gone; the pod is planned anew"),
+    "the node is gone": (49, [], "its node is gone; the pod is planned again"),
 }
 
 
@@ -158,7 +160,7 @@ def test_how_long_a_pod_may_take_to_be_bound_is_not_claimed() -> None:
     """GROWTH_BIND_WAIT is up to an hour, and only the reconciler knows it."""
     came = request("default-1", "Ready", pods=(WAITS,), readyAt=moment(ago=1800))
     story = explain_pod.explained_pod(WAITS, seen(WAITS, pool(), came, node()))
-    assert facts(story)["request"].endswith("and the pod isn't bound to it")
+    assert facts(story)["request"].endswith("but the pod isn't bound to it yet")
     assert "last plan" not in facts(story)
     assert story.figures["request"] == "default-1"
 
@@ -168,16 +170,16 @@ STANDS: dict[str, tuple[Pod, str]] = {
     "bound": (pod("web-0"), "is on node default-1."),
     "ended": (
         pod("web-0", status={"phase": "Succeeded"}),
-        "has ended (Succeeded): it needs no node.",
+        "has finished (Succeeded), so it needs no node.",
     ),
-    "gated": (GATED, "is held by the scheduling gate quota: no node is looked for yet."),
+    "gated": (GATED, "is held by the scheduling gate quota, so it isn't scheduled yet."),
     "leaving": (
         pod("web-0", on="", metadata={"deletionTimestamp": moment(ago=1)}),
-        "is being deleted: it gets no new node.",
+        "is being deleted, so it needs no node.",
     ),
     "unreached": (
         pod("web-0", on="", status={"phase": "Pending"}),
-        "waits for 4 m: no scheduler has looked at it.",
+        "has been pending for 4 m: no scheduler has looked at it.",
     ),
     "nominated": (
         pod(
@@ -191,11 +193,11 @@ STANDS: dict[str, tuple[Pod, str]] = {
                 ],
             },
         ),
-        "gets its place on default-1: the scheduler evicts others for it.",
+        "gets a place on default-1: the scheduler preempts other pods for it.",
     ),
     "for others": (
         pod("web-0", on="", metadata=owned("DaemonSet", "agent")),
-        "has no node, and a new one isn't what it waits for.",
+        "has no node, but isn't waiting for a new one.",
     ),
 }
 
@@ -228,7 +230,7 @@ def test_what_keeps_the_pool_from_buying_is_told_with_the_pod() -> None:
 
 def test_a_pod_that_nobody_plans_for_asks_whether_growth_runs() -> None:
     told_of = facts(explain_pod.explained_pod(WAITS, seen(WAITS, pool())))
-    assert "growth doctor says whether growth runs" in told_of["last plan"]
+    assert "check with growth doctor whether growth runs" in told_of["last plan"]
 
 
 ELSEWHERE = {
@@ -244,7 +246,7 @@ def test_a_pool_that_the_pod_may_not_use_does_not_hide_that_growth_may_not_run(
     monkeypatch.setattr(explain_pod, "MOST_UNPLACED", 1)
     other = pool("gpu", status=ELSEWHERE[elsewhere])
     told_of = facts(explain_pod.explained_pod(WAITS, seen(WAITS, pool(), other)))
-    assert "growth doctor says whether growth runs" in told_of["last plan"]
+    assert "check with growth doctor whether growth runs" in told_of["last plan"]
 
 
 def test_a_pod_of_pools_that_are_all_paused_waits_for_the_end_of_the_pause() -> None:
@@ -261,7 +263,9 @@ def test_what_was_bought_in_vain_for_a_pod_is_told() -> None:
         "until": moment(ago=-60),
     }
     story = explain_pod.explained_pod(WAITS, seen(WAITS, pool(status={"unserved": [entry]})))
-    assert "hetzner-cx33 of pool default was bought for a pod like it" in facts(story)["in vain"]
+    assert (
+        "hetzner-cx33 of pool default was bought for a pod like this one" in facts(story)["in vain"]
+    )
 
 
 # A node
@@ -296,13 +300,13 @@ def test_a_node_that_goes_tells_when() -> None:
 @pytest.mark.parametrize(
     ("plan", "why"),
     [
-        ({"pods": 3, "next": None}, "no other type that the pool may buy held these pods"),
-        ({"pods": 0, "next": None}, "the minimum of its pool requires it without load"),
+        ({"pods": 3, "next": None}, "no other type of the pool fits these pods"),
+        ({"pods": 0, "next": None}, "the minimum of its pool requires it"),
         (
             {"pods": 1, "next": {"type": "cax11", "price": "0.006"}},
-            "cax11 cost 0.0060, but limits or spreading kept it away",
+            "cax11 cost 0.0060, but limits or topology spread ruled it out",
         ),
-        ([1], "the node tells nothing of its plan"),
+        ([1], "the node has no record of its plan"),
     ],
 )
 def test_why_a_type_was_bought_is_what_the_plan_wrote_on_the_node(plan: Any, why: str) -> None:
@@ -313,7 +317,7 @@ def test_why_a_type_was_bought_is_what_the_plan_wrote_on_the_node(plan: Any, why
 def test_what_somebody_else_wrote_over_the_plan_is_no_failure() -> None:
     torn = node(annotations={"growth.dev/plan": "{", "growth.dev/price": "much"})
     story = explain_node.explained_node(torn, seen(torn, pool()))
-    assert facts(story)["why this"] == "the node tells nothing of its plan"
+    assert facts(story)["why this"] == "the node has no record of its plan"
     assert "worth" not in facts(story)
 
 
@@ -331,7 +335,7 @@ def test_a_machine_that_is_no_node_yet_tells_how_far_it_is() -> None:
     assert story.headline == "default-5 isn't a node yet: a cx33 in nbg1, 0.0136 per hour."
     assert facts(story) == {
         "bought": "for 1 pod of StatefulSet shop/web",
-        "how far": "the provider has accepted 8 s ago, the node hasn't joined yet; given up in 9 m",
+        "how far": "accepted by the provider 8 s ago, the node hasn't joined yet; gives up in 9 m",
     }
     assert story.figures["phase"] == "Provisioning"
 
@@ -341,14 +345,14 @@ def test_a_request_that_outlives_its_node_says_that_the_node_is_gone() -> None:
     story = explain_node.awaited(came, seen(came, pool()))
     assert story.headline == "default-5 is gone: a cx33 in nbg1, 0.0136 per hour."
     assert facts(story)["how far"] == (
-        "its node was ready 8 s ago and is gone; this request is deleted in 9 m"
+        "its node became ready 8 s ago and is gone; this request is deleted in 9 m"
     )
 
 
 def test_a_node_of_others_is_never_touched() -> None:
     other = build.node("theirs")
     story = explain_node.explained_node(other, seen(other))
-    assert story.headline == "theirs wasn't bought by growth, which never touches such a node."
+    assert story.headline == "theirs wasn't bought by growth, so growth doesn't manage it."
 
 
 # A pool
@@ -378,7 +382,7 @@ def test_a_pool_tells_what_it_has_what_holds_it_and_why_its_nodes_are_there() ->
     story = explain_pool.explained_pool(limited, seen(limited, coming, node(), pod("web-0")))
     assert story.headline == "default: 1 of 2 wanted nodes are ready, 0.0136 per hour."
     assert [(fact.topic, fact.text) for fact in story.facts] == [
-        ("paused", "it buys and gives back nothing until 2026-01-01T13:00:00Z, which is in 1 h"),
+        ("paused", "it neither buys nor removes nodes until 2026-01-01T13:00:00Z, which is in 1 h"),
         ("nodes", "cx33: 1 of 1 ready, 1 on their way; at most 9"),
         ("limit", "2 of 4 nodes"),
         ("limit", "0.0136 of 0.5000 per hour"),
@@ -423,7 +427,7 @@ NIGHTS = {"days": ["Monday", "Friday"], "start": "22:00", "duration": "8h"}
         ),
         (
             {"consolidation": "Never", "budgets": []},
-            ["cheaper nodes never take the place of its own (consolidation: Never)"],
+            ["its nodes are never replaced by cheaper ones (consolidation: Never)"],
         ),
     ],
 )
@@ -490,7 +494,7 @@ def test_the_command_reads_a_real_cluster(
         )
         assert main(["explain", f"pod/{namespace}/big", *own]) == 0
         printed = capsys.readouterr().out
-        assert "no place in pool" in printed
+        assert "doesn't fit in pool" in printed
         assert "in 4 m at the latest" in printed
         assert main(["explain", "pool", name, *own, "-o", "json"]) == 0
         assert json.loads(capsys.readouterr().out)["figures"]["unplaced"] == 1

@@ -137,8 +137,8 @@ def test_any_part_that_no_other_has_finds_a_node_a_request_or_a_removal(
 @pytest.mark.parametrize(
     ("part", "said"),
     [
-        ("default", '"default" may be any of 3 nodes: default-0b7c, default-6f1f2d3, '),
-        ("6f1f", '"6f1f" may be any of 3 nodes: default-6f1f2d3, default-6f1f2d9, gpu-6f1f'),
+        ("default", '"default" matches 3 nodes: default-0b7c, default-6f1f2d3, '),
+        ("6f1f", '"6f1f" matches 3 nodes: default-6f1f2d3, default-6f1f2d9, gpu-6f1f'),
         ("defolt-0b7c", 'no node "defolt-0b7c"; did you mean default-0b7c?'),
         ("zzz", 'no node "zzz"; there are default-0b7c, default-6f1f2d3, default-6f1f2d9, gpu-6'),
     ],
@@ -167,7 +167,7 @@ def test_a_pod_is_found_by_its_name_alone_where_that_says_enough(
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("db-0", '"db-0" may be any of 3 pods: other/db-0, shop/db-0, third/db-0'),
+        ("db-0", '"db-0" matches 3 pods: other/db-0, shop/db-0, third/db-0'),
         ("huge", 'no pod "huge"; did you mean huge-85f7d9c-abcde?'),
         ("shop/huge", 'no pod "shop/huge"; did you mean shop/huge-85f7d9c-x2x4z?'),
         ("nothing", 'no pod "nothing"'),

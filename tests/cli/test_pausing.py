@@ -85,7 +85,7 @@ def test_a_pool_that_resumes_while_all_are_paused_is_told_so(
     pool: str, namespace: str, growth: Callable[..., str]
 ) -> None:
     growth("pause", "-n", namespace)
-    assert "hint: all pools are paused until" in growth("resume", pool, "-n", namespace)
+    assert "hint: all pools are still paused until" in growth("resume", pool, "-n", namespace)
 
 
 @pytest.mark.usefixtures("_definitions")
@@ -96,7 +96,7 @@ def test_a_pool_that_resumes_while_all_are_paused_is_told_so(
         (("resume", "missing"), 'no pool "missing"'),
         (("pause", "--for", "soon"), '--for: "soon" must be a duration such as'),
         (("pause", "--for", "0s"), "--for: a pause must last for a while"),
-        (("pause", "-n", "nowhere"), 'there is no namespace "nowhere"'),
+        (("pause", "-n", "nowhere"), 'no namespace "nowhere"'),
     ],
 )
 def test_a_mistake_is_one_line_that_tells_how_to_mend_it(

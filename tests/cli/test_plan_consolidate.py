@@ -101,7 +101,7 @@ def test_people_read_what_goes_what_comes_and_what_that_saves(
     assert goes.split() == ["goes", "default", "large", "3", "3", "-0.1080"]
     assert comes.split() == ["comes", "default", "small", "here", "1", "0.0100"]
     assert summary.startswith("0.1080 per hour become 0.0100, 91 % less (71.54 per month)")
-    assert last.startswith("Nothing is done")
+    assert last.startswith("Nothing was changed")
 
 
 def test_programs_read_each_node_with_its_pods(
@@ -121,7 +121,7 @@ def test_what_is_as_cheap_as_it_can_be_stays(
     full = [pod(f"web-{number}", "default-1") for number in range(4)]
     told(tmp_path, node("default-1", "small"), *full)
     assert capsys.readouterr().out == (
-        "Within the pools' limits nothing is cheaper than what runs, 0.0100 per hour.\n"
+        "Nothing cheaper is possible within the pools' limits: 0.0100 per hour.\n"
     )
 
 
@@ -149,7 +149,7 @@ def test_the_limit_that_keeps_a_saving_away_is_named_with_the_saving(
     told(tmp_path, *half_empty, **limits)
     lines = capsys.readouterr().out.splitlines()
     assert lines[:2] == [
-        "Within the pools' limits nothing is cheaper than what runs, 0.0360 per hour.",
+        "Nothing cheaper is possible within the pools' limits: 0.0360 per hour.",
         f"Without {named} of pool default: 0.0100 per hour.",
     ]
     told(tmp_path, *half_empty, output="json", **limits)
@@ -202,5 +202,5 @@ def test_a_node_that_is_idle_is_named_as_nobody_is_planned_onto_it(
     half_empty = (node("default-1", "large"), pod("web-1", "default-1"))
     told(tmp_path, *half_empty, node("default-2", "small"))
     assert capsys.readouterr().out.splitlines()[-1] == (
-        "  no pod is planned onto what is idle and goes by itself: default-2"
+        "  idle nodes that are removed anyway get no pods: default-2"
     )

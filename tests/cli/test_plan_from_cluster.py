@@ -321,7 +321,7 @@ def test_the_token_of_a_node_class_reads_the_catalogue(
             assert TOKEN not in printed.out + printed.err
             assert main(["catalogue", "save", "--node-class", "missing", *own]) == 1
             (line,) = capsys.readouterr().err.splitlines()
-            assert line == 'there is no HetznerNodeClass "missing" in this cluster'
+            assert line == 'no HetznerNodeClass "missing" in this cluster'
     finally:
         cluster.kubectl("delete", "hetznernodeclass", namespace, "--wait=false")
 

@@ -92,8 +92,8 @@ def test_what_an_autoscaler_has_decided_is_told(planned: Callable[..., Answer]) 
         {"workload": "Deployment shop/web", "replicas": 3, "minimum": 3, "maximum": 7}
     ]
     assert (
-        "Deployment shop/web is planned with 3 of the 3 to 7 replicas that its autoscaler keeps "
-        "(--replicas)"
+        "Deployment shop/web is planned with 3 replicas; its autoscaler allows 3 to 7 "
+        "replicas (--replicas)"
     ) in lines
 
 
@@ -114,16 +114,16 @@ LEFT_OUT: dict[str, tuple[Document, str]] = {
         named("VerticalPodAutoscaler", "web", spec={"targetRef": {"name": "web"}}),
         (
             "VerticalPodAutoscaler shop/web "
-            "(growth doesn't know what a VerticalPodAutoscaler makes of its target)"
+            "(growth doesn't know how a VerticalPodAutoscaler changes its target)"
         ),
     ),
     "a kind that is not known": (
         workload("Rollout", "canary"),
-        "Rollout shop/canary (growth doesn't know which pods a Rollout makes)",
+        "Rollout shop/canary (growth doesn't know which pods a Rollout creates)",
     ),
     "another autoscaler": (
         named("ScaledObject", "queue", spec={"scaleTargetRef": {"name": "web"}}),
-        "ScaledObject shop/queue (growth doesn't know what a ScaledObject makes of its target)",
+        "ScaledObject shop/queue (growth doesn't know how a ScaledObject changes its target)",
     ),
 }
 
@@ -167,7 +167,7 @@ def test_of_what_makes_no_pods_nothing_is_said(planned: Callable[..., Answer]) -
     ("spec", "said"),
     [
         ({"minReplicas": 9}, "spec.minReplicas: 9 is above maxReplicas (7)"),
-        ({"maxReplicas": "7"}, "spec.maxReplicas: take it out of quotes: 7"),
+        ({"maxReplicas": "7"}, "spec.maxReplicas: remove the quotes: 7"),
         ({"maxReplicas": "many"}, 'spec.maxReplicas: must be of type integer: "string"'),
         ({"scaleTargetRef": None}, 'spec.scaleTargetRef: must be of type object: "null"'),
         ({"scaleTargetRef": {"kind": "Deployment"}}, "spec.scaleTargetRef.name: Required value"),

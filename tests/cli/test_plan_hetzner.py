@@ -116,14 +116,14 @@ def test_the_table_marks_estimates_and_says_of_when_the_prices_are(
     told = run(node_class(), pool("cx33"), pod())
     assert "~0.0144  (~8.99 EUR per month)" in told
     assert "prices in EUR before taxes, Hetzner 2026-09-08 (shipped with growth)" in told
-    assert "~ estimated; growth catalogue save writes today's prices" in told
+    assert "~ estimated; get current prices with growth catalogue save" in told
 
 
 def test_the_date_of_the_prices_is_told_with_every_plan(run: Callable[..., str]) -> None:
     assert run(node_class(), pool("cx33")).splitlines() == [
-        "Nothing to plan: no pod waits for a node.",
+        "Nothing to plan: no pod is waiting for a node.",
         "prices in EUR before taxes, Hetzner 2026-09-08 (shipped with growth)",
-        "~ estimated; growth catalogue save writes today's prices",
+        "~ estimated; get current prices with growth catalogue save",
     ]
 
 
@@ -148,7 +148,7 @@ def test_the_date_of_the_prices_is_told_with_every_plan(run: Callable[..., str])
             pool("cx33", locations=[{"region": "nbg1"}, {"region": "ash"}]),
             {},
             "ash",
-            "none of its types is sold in ash at a price that is known",
+            "none of its types has a known price in ash",
         ),
         (
             pool("cx33", locations=[{"region": "ash"}]),
@@ -199,7 +199,7 @@ def test_nodes_are_planned_with_the_labels_that_hetzner_s_nodes_have(
 @pytest.mark.parametrize(
     ("documents", "said"),
     [
-        ((pool("cx33"),), 'there is no node class called "default"'),
+        ((pool("cx33"),), 'no node class is called "default"'),
         (
             (
                 pool("cx33"),
@@ -233,12 +233,12 @@ def test_nodes_are_planned_with_the_labels_that_hetzner_s_nodes_have(
                     },
                 },
             ),
-            "spec.catalogueFrom: there is no ConfigMap growth-system/x with the key y",
+            "spec.catalogueFrom: no ConfigMap growth-system/x with the key y",
         ),
-        ((node_class(), pod()), "no NodePool is in the files or the cluster"),
+        ((node_class(), pod()), "no NodePool in the files or the cluster"),
         (
             (pool("cx33", nodeClassRef={"kind": "HetznerNodeClass", "name": "gone"}), node_class()),
-            'there is no HetznerNodeClass "gone"',
+            'no HetznerNodeClass "gone"',
         ),
     ],
 )

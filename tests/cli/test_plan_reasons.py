@@ -316,7 +316,7 @@ def test_of_too_many_reasons_people_are_told_some_and_programs_all(
     assert main(["plan", "-f", str(file)]) == 1
     told = capsys.readouterr().out
     assert told.count("default/pod-") == 20
-    assert "and 5 other reasons: -o json tells all of them" in told
+    assert "and 5 other reasons: use -o json to see all" in told
     assert main(["plan", "-f", str(file), "-o", "json"]) == 1
     assert len(json.loads(capsys.readouterr().out)["unplaced"]) == 25
 
@@ -391,7 +391,7 @@ def test_a_machine_that_the_pool_keeps_without_load_says_so(
     file = tmp_path / "all.yaml"
     file.write_text(yaml.safe_dump_all(documents))
     assert main(["plan", "-f", str(file)]) == 0
-    assert "the pool's min keeps it without load" in capsys.readouterr().out
+    assert "required by the pool's min" in capsys.readouterr().out
 
 
 def test_the_annotation_is_short_whatever_the_offer_is_called() -> None:

@@ -58,7 +58,7 @@ STEPS = steps_for(pool(), PaidHour.IGNORE)
 TOLD = [
     ("scheduler", "finds no node for the pod"),
     ("request", "cx33 in nbg1 at 0.0136 per hour"),
-    ("machine", "the provider has accepted"),
+    ("machine", "accepted by the provider"),
     ("node", "is Ready"),
     ("pod", "is bound"),
     ("pod", "is deleted"),
@@ -250,7 +250,7 @@ def test_on_a_real_cluster_a_machine_comes_for_a_pod_and_goes_without_it(
 def test_a_signal_takes_the_pod_away_and_says_what_may_be_left(
     growing: LiveCluster, number: int, code: int
 ) -> None:
-    # Somebody holds the Lease who does nothing: the pod waits for a request that never comes.
+    # The holder of the Lease does nothing: the pod waits for a request that never comes.
     lead_and_rest(growing)
     words = [sys.executable, "-m", "growth.cli", *command(growing, "--yes")]
     pipe = subprocess.PIPE
@@ -260,7 +260,7 @@ def test_a_signal_takes_the_pod_away_and_says_what_may_be_left(
         assert run.stderr is not None
         said = run.stderr.read()
         assert run.wait(timeout=30) == code
-    assert said.strip() == "the pod is deleted again; no machine is requested for it"
+    assert said.strip() == "the pod is deleted; no machine was requested for it"
     assert proofs(growing) == []
 
 

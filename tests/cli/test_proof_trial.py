@@ -30,9 +30,10 @@ ATTEMPT = Attempt(
 )
 PATH = "/api/v1/namespaces/shop/pods/proof"
 REQUESTS = "/apis/growth.dev/v1alpha1/noderequests"
-NONE_REQUESTED = "the pod is deleted again; no machine is requested for it"
+NONE_REQUESTED = "the pod is deleted; no machine was requested for it"
 MAYBE = (
-    "the pod is deleted again; a machine may have been requested for it, and goes when it is idle"
+    "the pod is deleted; a machine may have been requested for it; growth removes it when "
+    "it is idle"
 )
 LATE, DENIED = Unreachable("no answer within 10 s"), Denied("not for you")
 STUCK = Unproved("request", "waited in vain", "look")
@@ -96,7 +97,7 @@ def test_the_pod_is_deleted_however_the_proof_ends(error: BaseException) -> None
 
 
 def test_a_machine_that_was_requested_after_the_last_look_is_told() -> None:
-    told = "the pod is deleted again; default-7 may still run, and goes when it is idle"
+    told = "the pod is deleted; default-7 may still run; growth removes it when it is idle"
     assert ended(ApiServer(), STUCK, bought=True) == told
 
 
@@ -109,7 +110,7 @@ def test_what_can_not_be_known_is_not_claimed() -> None:
 def test_a_pod_that_can_not_be_deleted_is_never_called_deleted() -> None:
     server = ApiServer()
     server.deleting = DENIED
-    assert ended(server, STUCK) == "delete pod shop/proof yourself: not for you"
+    assert ended(server, STUCK) == "delete the pod shop/proof yourself: not for you"
 
 
 @pytest.mark.parametrize(

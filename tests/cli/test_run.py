@@ -98,9 +98,7 @@ def test_a_process_that_ends_by_itself_ends_the_others_and_is_named(
     with started(answering, "--only", "reconciler") as running:
         _, said = running.communicate(timeout=30)
     assert running.returncode == 1
-    assert said.splitlines()[-1] == (
-        "reconciler has ended with exit code 2; its log above says why"
-    )
+    assert said.splitlines()[-1] == ("reconciler exited with code 2; see its log above")
 
 
 def test_a_folder_that_is_called_like_a_process_is_not_run_instead(
@@ -113,7 +111,7 @@ def test_a_folder_that_is_called_like_a_process_is_not_run_instead(
     with started(answering, "--only", "extender", folder=tmp_path) as running:
         _, said = running.communicate(timeout=30)
     assert "a stranger" not in said
-    assert "extender has ended with exit code 2" in said
+    assert "extender exited with code 2" in said
 
 
 def test_what_has_started_is_ended_when_a_later_one_cannot_be(

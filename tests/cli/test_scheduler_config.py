@@ -99,19 +99,22 @@ def test_over_tls_the_authority_is_part_of_it(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--url", "extender"), "write it as http://127.0.0.1:10284, with an IP address"),
-        (("--url", "http://a b"), "is no address of a server"),
-        (("--url", "https://10.0.0.7"), "--url with https and --ca-file belong together"),
-        (("--ca-file", "/nowhere"), "--url with https and --ca-file belong together"),
+        (("--url", "extender"), "use http://127.0.0.1:10284 with an IP address"),
+        (("--url", "http://a b"), "is not a valid URL"),
+        (
+            ("--url", "https://10.0.0.7"),
+            "--url with https needs --ca-file, and --ca-file needs https",
+        ),
+        (("--ca-file", "/nowhere"), "--url with https needs --ca-file, and --ca-file needs https"),
         (
             ("--url", "https://10.0.0.7", "--ca-file", "/nowhere"),
             "--ca-file /nowhere: no such file or directory",
         ),
         (
             ("--url", "https://10.0.0.7", "--ca-file", "/dev/null"),
-            "--ca-file /dev/null: there is no certificate in it",
+            "--ca-file /dev/null: contains no certificate in PEM format",
         ),
-        (("--server-name", "a: b"), "is no name of a host"),
+        (("--server-name", "a: b"), "is not a host name"),
     ],
 )
 def test_a_mistake_is_one_line(

@@ -139,7 +139,7 @@ def test_a_cordoned_node_serves_no_more_than_its_pool_says() -> None:
                     }
                 ]
             },
-            "gives nothing back: ListingDoubted",
+            "removes nothing: ListingDoubted",
         ),
         (
             {
@@ -192,7 +192,7 @@ def test_what_can_not_go_on_by_itself_needs_a_person() -> None:
     lines = overview(found, NOW).needs_a_person
     assert [line.split(":")[0] for line in lines] == [
         "pool default buys nothing",
-        "default-9 could not be given back and may still cost money",
+        "default-9 couldn't be removed and may still cost money",
         "NodeRequest default-8 can't be read",
     ]
 
@@ -217,7 +217,7 @@ def test_the_lines_fit_a_terminal_and_say_everything_once() -> None:
         "POOL     NODES  READY  COMING  GOING  PER HOUR  STATE",
         "default      0      0       1      1    0.0136  ok",
         "",
-        "No pod waits for a node. Everything costs 0.0136 per hour.",
+        "No pod is waiting for a node. Everything costs 0.0136 per hour.",
     ]
     assert "  default-2   Idle   Pending for 1 m" in lines
     assert max(len(line) for line in lines) <= 100
@@ -256,7 +256,7 @@ def test_nodes_are_counted_by_the_one_reason_for_which_they_are_there() -> None:
 def test_without_a_pool_it_says_so() -> None:
     assert (
         next(overview_lines(overview(WatchedCluster(), NOW)))
-        == "There is no NodePool yet: nothing is bought."
+        == "No NodePool yet, so nothing is bought."
     )
 
 

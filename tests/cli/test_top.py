@@ -111,7 +111,7 @@ def test_of_more_nodes_than_a_window_has_lines_the_rest_is_counted() -> None:
 
 
 def test_where_there_is_no_node_it_says_so() -> None:
-    assert list(fleet_lines(fleet_bars(seen(pool())), NOW))[-1] == "No node of growth is there."
+    assert list(fleet_lines(fleet_bars(seen(pool())), NOW))[-1] == "No nodes of growth."
 
 
 @pytest.mark.parametrize(

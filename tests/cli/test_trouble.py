@@ -44,7 +44,7 @@ RULE = "MaximumKept: 4 nodes in pool web, 3 allowed"
 NOBODY = Trouble(
     reason=Matter.NOBODY_LEADS,
     text="no reconciler leads; nothing is planned",
-    hint="growth doctor says why",
+    hint="run growth doctor for the reason",
 )
 PAUSED = Trouble(reason=Matter.PAUSED, text="all pools are paused", hint="growth resume")
 WEBHOOKS_AWAY = Trouble(reason=Matter.PROCESS_NOT_READY, text="no pod is ready", hint="doctor")
@@ -87,7 +87,7 @@ TROUBLES: dict[str, tuple[dict[str, Any], str]] = {
     "a holder that is as old as it may be": ({"leases": (lease(ago=15),)}, ""),
     "two lead": (
         {"leases": (lease(), lease("two", within="b"))},
-        "several reconcilers lead, in a, b; each buys for the same pods",
+        "several reconcilers lead, in a, b; all of them buy for the same pods",
     ),
     "one leads and one was": ({"leases": (lease(), lease(ago=60, within="b"))}, ""),
     "writing stopped": (
@@ -102,7 +102,7 @@ TROUBLES: dict[str, tuple[dict[str, Any], str]] = {
     "a pause that is over": ({"leases": LED, "pauses": {"a": moment(ago=60)}}, ""),
     "a pause without a time": (
         {"leases": LED, "pauses": {"a": "soon"}},
-        'all pools are paused: "soon" is no time, so the pause has no end',
+        'all pools are paused without an end: "soon" is not a valid time',
     ),
     "paused while nobody leads": (
         {"leases": (lease(""),), "pauses": {"a": moment(ago=-60)}},
@@ -122,11 +122,11 @@ TROUBLES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "no extender is ready": (
         {"leases": LED, "workloads": (daemons("growth-extender", ready=0, wanted=3),)},
-        "no pod of growth-extender is ready: kube-scheduler places pods unaided",
+        "no pod of growth-extender is ready: kube-scheduler works without growth's priorities",
     ),
     "an older image": (
         {"leases": LED, "workloads": (running("r.test/growth-reconciler:0.0.1@sha256:ab"),)},
-        f"growth-reconciler is of version 0.0.1, and this command of {growth.__version__}",
+        f"growth-reconciler has version 0.0.1, this command {growth.__version__}",
     ),
     "an image of this version": (
         {"leases": LED, "workloads": (running(f"growth-servers:{growth.__version__}"),)},

@@ -57,7 +57,7 @@ def without_place(reason: str) -> Any:
 
 NOTHING = WatchedCluster()
 HAPPENINGS: dict[str, tuple[WatchedCluster, WatchedCluster, list[str]]] = {
-    "pods wait": (
+    "pods are": (
         NOTHING,
         WatchedCluster(pending=WEB),
         ["StatefulSet shop/web  2 pods without a node"],
@@ -65,7 +65,7 @@ HAPPENINGS: dict[str, tuple[WatchedCluster, WatchedCluster, list[str]]] = {
     "a pod waits no more": (
         WatchedCluster(pending=WEB),
         WatchedCluster(pending=WEB[:1]),
-        ["StatefulSet shop/web  1 pod waits no more"],
+        ["StatefulSet shop/web  1 pod no longer waits"],
     ),
     "a pod that no scheduler has seen": (
         NOTHING,
@@ -92,7 +92,7 @@ HAPPENINGS: dict[str, tuple[WatchedCluster, WatchedCluster, list[str]]] = {
         WatchedCluster(requests=(request("default-1", "Provisioning", pods=WEB),)),
         [
             "default-1  requested: cx33 in nbg1 at 0.0136 per hour, for 2 pods",
-            "default-1  the provider has accepted",
+            "default-1  accepted by the provider",
         ],
     ),
     "its node serves": (
@@ -103,7 +103,7 @@ HAPPENINGS: dict[str, tuple[WatchedCluster, WatchedCluster, list[str]]] = {
     "sold out": (
         WatchedCluster(requests=(request("default-1", "Pending"),)),
         WatchedCluster(requests=(request("default-1", "Unmet", events=EVENTS),)),
-        ["default-1  the provider has none: locked"],
+        ["default-1  sold out at the provider: locked"],
     ),
     "a node": (NOTHING, WatchedCluster(nodes=(node(),)), ["default-1  has joined pool default"]),
     "a node becomes Ready": (
@@ -119,12 +119,12 @@ HAPPENINGS: dict[str, tuple[WatchedCluster, WatchedCluster, list[str]]] = {
     "a node is marked": (
         WatchedCluster(nodes=(node(),)),
         WatchedCluster(nodes=(node(annotations=MARKED),)),
-        ["default-1  is idle and goes at 2026-01-01T12:00:40Z unless a pod comes"],
+        ["default-1  is idle and will be removed at 2026-01-01T12:00:40Z unless a pod arrives"],
     ),
     "a node is wanted again": (
         WatchedCluster(nodes=(node(annotations=MARKED),)),
         WatchedCluster(nodes=(node(),)),
-        ["default-1  stays: it is wanted again"],
+        ["default-1  stays: it is needed again"],
     ),
     "a node is gone": (WatchedCluster(nodes=(node(),)), NOTHING, ["default-1  is gone"]),
     "a removal that was quick": (
@@ -132,7 +132,7 @@ HAPPENINGS: dict[str, tuple[WatchedCluster, WatchedCluster, list[str]]] = {
         WatchedCluster(removals=(removal("default-1", "Deprovisioning"),)),
         [
             "default-1  removing: Idle",
-            "default-1  the provider deletes the machine",
+            "default-1  the provider is deleting the machine",
             "default-1  is gone",
         ],
     ),
@@ -144,7 +144,7 @@ HAPPENINGS: dict[str, tuple[WatchedCluster, WatchedCluster, list[str]]] = {
     "a removal that fails": (
         WatchedCluster(removals=(removal("default-1"),)),
         WatchedCluster(removals=(removal("default-1", "RemovalFailed", events=EVENTS),)),
-        ["default-1  could not be removed: locked: look at it at the provider"],
+        ["default-1  couldn't be removed: locked: check it at the provider"],
     ),
     "a removal ends": (
         WatchedCluster(removals=(removal("default-1"),)),
@@ -282,6 +282,6 @@ def test_the_view_has_the_overview_above_and_what_happened_last_below(
 
     before, after = completed(looks())
     alone.kubectl("delete", "nodepool", name, "--wait=false")
-    assert before[-1] == "nothing has happened yet; Ctrl-C ends it"
+    assert before[-1] == "nothing has happened yet; Ctrl-C to stop"
     assert any(line.startswith(name) for line in after)
     assert after[-1].endswith(f"  {name}  is there")

@@ -117,7 +117,7 @@ def test_all_mistakes_of_all_files_are_told_at_once() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("just words\n", "pool.yaml:1: here an object with apiVersion and kind is expected"),
+        ("just words\n", "pool.yaml:1: expected an object with apiVersion and kind"),
         ("kind: NodePool\n", "pool.yaml:1: apiVersion is missing"),
         ("apiVersion: growth.dev/v1alpha1\n", "pool.yaml:1: kind is missing"),
         ("apiVersion: growth.dev/v1alpha1\nkind: NodePol\n", "NodePol"),
@@ -136,7 +136,7 @@ def test_an_object_given_twice_is_a_mistake_that_names_both_places() -> None:
     once = "apiVersion: growth.dev/v1alpha1\nkind: NodePool\nmetadata: {name: a}\n"
     once += "spec: {serverTypes: [{name: cx33, max: 1}]}\n"
     (mistake,) = mistakes_of(f"{once}---\n{once}")
-    assert mistake == 'pool.yaml:6: NodePool "a": it is given at pool.yaml:1 already; keep one'
+    assert mistake == 'pool.yaml:6: NodePool "a": already defined at pool.yaml:1; keep one'
 
 
 def test_a_node_class_must_be_among_the_files_or_known() -> None:
@@ -151,6 +151,6 @@ def test_a_node_class_must_be_among_the_files_or_known() -> None:
     manifests = files.read_documents([("pool.yaml", dedent(text))])
     (mistake,) = references.missing_node_classes(manifests)
     assert str(mistake).startswith(
-        'pool.yaml:5: NodePool "default": spec.nodeClassRef.name: there is no KwokNodeClass "demo"'
+        'pool.yaml:5: NodePool "default": spec.nodeClassRef.name: no KwokNodeClass "demo"'
     )
     assert not list(references.missing_node_classes(manifests, known=[("KwokNodeClass", "demo")]))

@@ -55,14 +55,14 @@ def test_empty_documents_are_passed_over() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
-        ("a: 1\nb: 2\na: 3\n", 3, "a is said twice (first on line 1)"),
-        ("- x\n- y: 1\n  y: 2\n", 3, "y is said twice"),
-        ("ok: 1\na: ]\n", 2, "this is not YAML"),
-        ("a: b: c\n", 1, "this is not YAML"),
-        ("ok: 1\nbad: \x07\n", 2, "this is not text"),
-        ("a: !!python/object:os.system 1\n", 1, "this is not YAML"),
+        ("a: 1\nb: 2\na: 3\n", 3, "a is given twice (first on line 1)"),
+        ("- x\n- y: 1\n  y: 2\n", 3, "y is given twice"),
+        ("ok: 1\na: ]\n", 2, "not valid YAML"),
+        ("a: b: c\n", 1, "not valid YAML"),
+        ("ok: 1\nbad: \x07\n", 2, "not text"),
+        ("a: !!python/object:os.system 1\n", 1, "not valid YAML"),
         ("a: &a [*a]\n", 1, "lies inside of its own anchor"),
-        ("a: *nobody\n", 1, "this is not YAML"),
+        ("a: *nobody\n", 1, "not valid YAML"),
         ("[" * 100_000, 1, f"more than {MAXIMUM_DEPTH} levels"),
     ],
 )

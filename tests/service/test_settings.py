@@ -162,7 +162,7 @@ def test_a_wrong_value_is_told_in_one_line_with_its_source(
         ),
         (
             "ovens: 1\nlog-form: json\novens: 2",
-            "{file}:3: ovens is said twice (first on line 1); keep one",
+            "{file}:3: ovens is given twice (first on line 1); keep one",
         ),
         ("- ovens", "{file}:1: expected settings, such as log-level: debug"),
         ("ovens", "{file}:1: expected settings, such as log-level: debug"),

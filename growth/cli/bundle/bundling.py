@@ -66,7 +66,7 @@ def kept_part(kept: Mapping[str, Keeping]) -> BundlePart:
     told = {
         name: {"reason": each.reason, "until": each.until} for name, each in sorted(kept.items())
     }
-    return part("kept.json", f"why {len(told)} nodes are there: reason and until when", told)
+    return part("kept.json", f"why {len(told)} nodes are kept: reason and end", told)
 
 
 def events_part(events: Mapping[str, Iterable[Said]], *, is_told: frozenset[str]) -> BundlePart:

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from growth.kube.transport import Connection
 
 LEFT_OUT: Final = (
-    "not in it: Secrets, ConfigMaps, logs, environment, arguments and images of pods, user data, "
-    "addresses, labels of growth's objects, annotations that growth doesn't read"
+    "not included: Secrets, ConfigMaps, logs, environment, arguments and images of pods, user "
+    "data, addresses, labels of growth's objects, annotations that growth doesn't read"
 )
 
 
@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
         print_json({"file": None if size is None else str(path), "bytes": size, "parts": told})
     elif size is not None:
         print(f"{path}: {size:,} bytes")
-        print(f"hint: look into it before you hand it on: tar -xzf {path.name}")
+        print(f"hint: check its content before you share it: tar -xzf {path.name}")
     return 0
 
 
@@ -162,7 +162,7 @@ async def _findings(connection: Connection) -> list[Finding]:
     try:
         return await examine_all(ExaminedCluster(connection, NAMESPACE))
     except GrowthError as error:
-        return [fail("cluster", str(error), "growth doctor says more")]
+        return [fail("cluster", str(error), "run growth doctor for details")]
 
 
 def _doctor(arguments: argparse.Namespace, found: _Found) -> list[dict[str, str]]:
@@ -179,7 +179,7 @@ def _doctor(arguments: argparse.Namespace, found: _Found) -> list[dict[str, str]
 def _listed(parts: list[BundlePart]) -> Iterator[str]:
     from growth.cli.bundle.bundling import bundle_lines  # noqa: PLC0415 - see above
 
-    yield "in the bundle:"
+    yield "the bundle contains:"
     yield from bundle_lines(parts)
     yield from wrapped("", LEFT_OUT, indent=2)
 

@@ -100,7 +100,7 @@ class Hashing:
             planned.update(self._changed(planned, NAMES))
         for entry in status.get("unplaced", ()):
             entry["pod"] = self._changed(entry["pod"], NAMES)
-            entry["reason"] = "left out, as it may hold names"
+            entry["reason"] = "removed, because it may contain names"
         for entry in status.get("unserved", ()):
             kind, _, rest = entry["owner"].partition("/")
             entry["owner"] = "/".join([kind, *map(self.name, rest.split("/"))])

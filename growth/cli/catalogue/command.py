@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the list; what of the API's answer isn't believed is said and left out."""
     found = completed(_saver()(arguments))
     for doubt in found.doubts:
-        print(f"left out, as it can't be right: {doubt}", file=sys.stderr)
+        print(f"ignored an implausible price: {doubt}", file=sys.stderr)
     if arguments.output is None:
         sys.stdout.write(found.prices.text)
         return 0
@@ -68,5 +68,5 @@ def _summary(found: Saved, file: Path) -> str:
     types = len(prices.server_types)
     return (
         f"{file}: {types} types, {offers} prices in {prices.currency}, of {prices.date}\n"
-        f"hint: growth plan --catalogue {file} -f FILES plans with them"
+        f"hint: plan with them: growth plan --catalogue {file} -f FILES"
     )

@@ -56,12 +56,12 @@ class _Environment:
         token = os.environ.get(reference.key, "").strip()
         if not token:
             raise Misconfigured(
-                f"no API token: set {reference.key}, or name a HetznerNodeClass of the cluster "
-                "with --node-class"
+                f"no API token: set {reference.key}, or use a HetznerNodeClass of the cluster "
+                f"with --node-class"
             )
         if not TOKEN.fullmatch(token):
             raise Misconfigured(
-                f"{reference.key}: this is no API token: write it as Hetzner showed it"
+                f"{reference.key} isn't a valid API token: copy it as Hetzner shows it"
             )
         return token
 
@@ -97,7 +97,7 @@ async def _read(reference: KeyReference, secrets: Secrets, endpoint: str) -> Sav
         catalogue = await project.catalogue()
     except CallFailed as failed:
         if failed.failure.trouble is ProviderTrouble.FATAL:
-            raise Misconfigured(f"{endpoint}: {failed}; look at the token") from None
+            raise Misconfigured(f"{endpoint}: {failed}; check the token") from None
         raise RetryLater(f"{endpoint}: {failed}", after=failed.after) from None
     finally:
         await project.calls.close()
@@ -108,7 +108,7 @@ async def _node_class(connection: Connection, name: str) -> HetznerNodeClass:
     try:
         answer = await connection.request("GET", f"{HetznerNodeClass.collection()}/{name}")
     except NotFound:
-        raise GiveUp(f'there is no HetznerNodeClass "{name}" in this cluster') from None
+        raise GiveUp(f'no HetznerNodeClass "{name}" in this cluster') from None
     return HetznerNodeClass.model_validate_json(answer.body)
 
 

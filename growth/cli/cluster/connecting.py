@@ -59,8 +59,8 @@ def add_own_namespace_argument(parser: argparse.ArgumentParser) -> None:
 def _namespace(word: str) -> str:
     if re.fullmatch(DNS_LABEL, word) is None or len(word) > LONGEST_LABEL:
         raise argparse.ArgumentTypeError(
-            f'"{word}" can\'t be the name of a namespace: write lowercase letters, digits and '
-            f"dashes, {LONGEST_LABEL} at most"
+            f'"{word}" is not a valid namespace: use at most {LONGEST_LABEL} lowercase letters, '
+            "digits and dashes"
         )
     return word
 

@@ -38,7 +38,7 @@ class NotInstalled(GiveUp):
 
     def __init__(self) -> None:
         super().__init__(
-            "growth's objects are not installed here; growth doctor says what is missing"
+            "growth's CustomResourceDefinitions aren't installed; run growth doctor for details"
         )
 
 
@@ -110,7 +110,7 @@ async def together(works: Iterable[Coroutine[object, object, _T]]) -> list[_T]:
 def tell_left_out(names: Iterable[str]) -> None:
     """What an answer lacks, on the stream that no program reads as the answer."""
     for each in sorted(set(names)):
-        print(f"left out, as it can't be read: {each}", file=sys.stderr)
+        print(f"ignored, because it can't be read: {each}", file=sys.stderr)
 
 
 def _title(raw: bytes, path: str) -> str:

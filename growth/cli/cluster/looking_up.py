@@ -40,7 +40,7 @@ def pod_named(name: str, namespace: str | None, seen: Survey) -> Pod:
     several = sorted(each for each in pods if each.endswith(f"/{bare}"))
     if len(several) > 1:
         places = first_few(several, most=SHOWN)
-        raise Misconfigured(f'"{bare}" may be any of {len(several)} pods: {places}')
+        raise Misconfigured(f'"{bare}" matches {len(several)} pods: {places}')
     if not several:
         raise unknown(bare, (each.rpartition("/")[2] for each in pods), kind="pod")
     return pods[several[0]]

@@ -86,10 +86,10 @@ def kind_and_name(kind: str, name: str | None) -> tuple[str, str]:
     """What is named by `pod NAME` or, in one word, `pod/NAME`."""
     spelled, slash, within = kind.partition("/")
     if bool(within) is (name is not None) or bool(slash) is not bool(within):
-        raise Misconfigured(f"name one {spelled}: {spelled} NAME, or {spelled}/NAME")
+        raise Misconfigured(f"expected one name: {spelled} NAME, or {spelled}/NAME")
     known = kind_of(spelled)
     if known is None:
-        raise Misconfigured(f"{spelled}: here a {', '.join(KINDS)} can be named")
+        raise Misconfigured(f"{spelled}: expected one of {', '.join(KINDS)}")
     return known, within or str(name)
 
 
@@ -130,7 +130,7 @@ def unknown(word: str, known: Iterable[str], *, kind: str) -> Misconfigured:
 def _several(part: str, found: list[str], names: Iterable[str], *, kind: str) -> str:
     short = ShortNames(names)
     shown = first_few(map(short.of, found), most=SHOWN)
-    return f'"{part}" may be any of {len(found)} {kind}s: {shown}'
+    return f'"{part}" matches {len(found)} {kind}s: {shown}'
 
 
 def _has_digits(name: str, part: str) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LEASES: Final = "/apis/coordination.k8s.io/v1/leases"
 REMEDY: Final = (
-    "keep its log, look at docs/runbooks/GrowthWritingStopped.md, then kubectl -n {namespace} "
+    "save its log, see docs/runbooks/GrowthWritingStopped.md, then kubectl -n {namespace} "
     f"rollout restart deployment/{RECONCILER}"
 )
 

@@ -51,7 +51,7 @@ NAMED: Final = {"labelSelector": f"{NAME_LABEL}=growth"}
 WORKLOADS: Final = ("deployments", "daemonsets")
 NEEDED_FOR: Final = {
     WEBHOOKS: "new pods get no tolerations for pools",
-    EXTENDER: "kube-scheduler places pods unaided",
+    EXTENDER: "kube-scheduler works without growth's priorities",
     SCHEDULER: "pods that name this scheduler stay pending",
 }
 """What is missing while none of them is ready. A reconciler that is not ready does not lead."""
@@ -156,15 +156,15 @@ def _troubles(signs: Signs) -> Iterator[Trouble]:
             yield Trouble(
                 reason=Matter.PROCESS_NOT_READY,
                 text=f"no pod of {name} is ready: {NEEDED_FOR[name]}",
-                hint="growth doctor says why",
+                hint="run growth doctor for the reason",
             )
     for workload in signs.workloads:
         version = _version(workload)
         if version not in {"", growth.__version__}:
             name = workload["metadata"]["name"]
-            text = f"{name} is of version {version}, and this command of {growth.__version__}"
+            text = f"{name} has version {version}, this command {growth.__version__}"
             yield Trouble(
-                reason=Matter.OTHER_VERSION, text=text, hint="growth install brings it up to date"
+                reason=Matter.OTHER_VERSION, text=text, hint="upgrade with growth install"
             )
 
 
@@ -182,14 +182,16 @@ def _of_leaders(signs: Signs) -> Iterator[Trouble]:
     match leading:
         case [] if not signs.leases:
             text = "no reconciler has ever led; nothing is planned"
-            yield Trouble(reason=Matter.NEVER_LED, text=text, hint="growth install starts one")
+            yield Trouble(reason=Matter.NEVER_LED, text=text, hint="start one with growth install")
         case []:
             text = "no reconciler leads; nothing is planned"
-            yield Trouble(reason=Matter.NOBODY_LEADS, text=text, hint="growth doctor says why")
+            hint = "run growth doctor for the reason"
+            yield Trouble(reason=Matter.NOBODY_LEADS, text=text, hint=hint)
         case [_, _, *_]:
             places = ", ".join(sorted(each["metadata"]["namespace"] for each in leading))
-            text = f"several reconcilers lead, in {places}; each buys for the same pods"
-            yield Trouble(reason=Matter.SEVERAL_LEAD, text=text, hint="growth doctor says more")
+            text = f"several reconcilers lead, in {places}; all of them buy for the same pods"
+            hint = "run growth doctor for details"
+            yield Trouble(reason=Matter.SEVERAL_LEAD, text=text, hint=hint)
         case _ if stopped:
             text = f"the reconciler has stopped writing: {stopped}"
             hint = "docs/runbooks/GrowthWritingStopped.md"
@@ -207,7 +209,7 @@ def _paused(until: str, now: datetime) -> str | None:
     try:
         end = parse_time(until)
     except ValueError:
-        return f'all pools are paused: "{until}" is no time, so the pause has no end'
+        return f'all pools are paused without an end: "{until}" is not a valid time'
     return f"all pools are paused until {write_time(end)}" if end > now else None
 
 

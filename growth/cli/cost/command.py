@@ -94,7 +94,7 @@ def spending_lines(found: Spending, names: ShortNames = ALONE) -> Iterator[str]:
     """Where the money goes, for people."""
     yield from trouble.trouble_line(found.growth)
     if not found.pools:
-        yield "No node of growth is there: nothing is paid."
+        yield "No nodes of growth, so no cost."
         return
     is_mixed = len(found.costs) > 1
     pools = (_pool(each, is_mixed=is_mixed) for each in found.pools)
@@ -103,7 +103,9 @@ def spending_lines(found: Spending, names: ShortNames = ALONE) -> Iterator[str]:
     yield ""
     yield from aligned([WORKLOADS, *workloads], to_the_right=TO_THE_RIGHT)
     if len(found.workloads) > SHOWN:
-        yield f"and {counted(len(found.workloads) - SHOWN, 'other workload')}: -o json tells all"
+        yield (
+            f"and {counted(len(found.workloads) - SHOWN, 'other workload')}: use -o json to see all"
+        )
     yield ""
     yield _whole(found)
     if found.bound is not None and found.hourly_cost is not None:
@@ -152,21 +154,21 @@ def _beside(bound: Bound, cost: Decimal, currency: str) -> Iterator[str]:
         yield from _compared(cost, bound)
     else:
         prices = bound.currency or "no currency"
-        yield f"a new plan has prices in {prices}, so it is not compared with what is paid"
+        yield f"a new plan has prices in {prices}, so it can't be compared with the current cost"
 
 
 def _compared(cost: Decimal, bound: Bound) -> Iterator[str]:
     yield f"{_best(bound)}; {_paid(cost, bound.plan_cost)}"
     if bound.unplaced:
         pods = counted(bound.unplaced, "pod")
-        yield f"{pods} would have no place in a new plan, and the last line leaves them out"
+        yield f"{pods} would have no place in a new plan (not counted in the last line)"
 
 
 def _best(bound: Bound) -> str:
     best, least = hourly(bound.plan_cost), hourly(bound.lower_bound)
     if best == least:
         return f"best possible: {best} (proven)"
-    return f"a new plan: {best}, and none costs less than {least}"
+    return f"a new plan: {best}; no plan costs less than {least}"
 
 
 def _paid(cost: Decimal, best: Decimal) -> str:

@@ -128,15 +128,15 @@ async def _guarded(examination: Examination, place: ExaminedCluster) -> Findings
             yield finding
     except Overloaded as error:
         # Right after definitions were applied, for one.
-        yield warn(_subject(examination), str(error), "ask again in a moment")
+        yield warn(_subject(examination), str(error), "try again in a moment")
     except Denied as error:
-        hint = "ask as a user who may do that, such as an administrator of the cluster"
+        hint = "run it as a user with this right, such as a cluster administrator"
         yield fail(_subject(examination), str(error), hint)
     except GrowthError as error:
         yield fail(
             _subject(examination),
             str(error),
-            "ask again; if it stays, look for what stands in between",
+            "try again; if the error remains, check the network and proxies in between",
         )
 
 

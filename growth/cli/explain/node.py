@@ -46,7 +46,7 @@ def explained_node(node: Node, seen: Survey) -> Explanation:
         return Explanation(
             kind="Node",
             name=node.name,
-            headline=f"{node.name} wasn't bought by growth, which never touches such a node.",
+            headline=f"{node.name} wasn't bought by growth, so growth doesn't manage it.",
             facts=tuple(_load(node, seen)),
         )
     return Explanation(
@@ -90,7 +90,7 @@ def leaving(removal: NodeRemovalRequest, seen: Survey) -> Explanation:
     return Explanation(
         kind="NodeRemovalRequest",
         name=removal.name,
-        headline=f"{removal.name} has no node: its machine is being given back ({spec.reason}).",
+        headline=f"{removal.name} has no node: its machine is being removed ({spec.reason}).",
         facts=(Fact("how far", phase), *_removal(removal.name, seen)),
         figures={"pool": spec.pool, "phase": phase.value, "reason": spec.reason.value},
     )
@@ -142,15 +142,15 @@ def _of_workloads(pods: Iterable[Pod]) -> str:
 
 def _compared(plan: dict[str, Any], *, price: float) -> str:
     if "next" not in plan:
-        return "the node tells nothing of its plan"
+        return "the node has no record of its plan"
     if not plan.get("pods"):
-        return "the minimum of its pool requires it without load"
+        return "the minimum of its pool requires it"
     best = plan["next"]
     if best is None:
-        return "no other type that the pool may buy held these pods"
+        return "no other type of the pool fits these pods"
     other = float(best["price"])
     if other < price or not price:
-        return f"{best['type']} cost {hourly(other)}, but limits or spreading kept it away"
+        return f"{best['type']} cost {hourly(other)}, but limits or topology spread ruled it out"
     return (
         f"the next best was {best['type']} at {hourly(other)} (+{(other / price - 1) * 100:.0f} %)"
     )

@@ -55,14 +55,14 @@ def _headline(pod: Pod, now: datetime) -> str:
 def _without_a_wish(pod: Pod) -> str:
     """Why no node is looked for; empty if one is."""
     if pod.is_terminating:
-        return "is being deleted: it gets no new node"
+        return "is being deleted, so it needs no node"
     if pod.is_finished:
-        return f"has ended ({pod.status.phase}): it needs no node"
+        return f"has finished ({pod.status.phase}), so it needs no node"
     if pod.spec.node_name:
         return f"is on node {pod.spec.node_name}"
     if pod.spec.scheduling_gates:
         gates = ", ".join(gate.name for gate in pod.spec.scheduling_gates)
-        return f"is held by the scheduling gate {gates}: no node is looked for yet"
+        return f"is held by the scheduling gate {gates}, so it isn't scheduled yet"
     return ""
 
 
@@ -70,21 +70,21 @@ def _waits(pod: Pod, now: datetime) -> str:
     since = span_since(_time(pod.metadata.creation_timestamp), now)
     match standing(pod):
         case PodProgress.UNREACHED:
-            return f"waits for {since}: no scheduler has looked at it"
+            return f"has been pending for {since}: no scheduler has looked at it"
         case PodProgress.NOMINATED:
             place = pod.status.nominated_node_name
-            return f"gets its place on {place}: the scheduler evicts others for it"
+            return f"gets a place on {place}: the scheduler preempts other pods for it"
         case PodProgress.UNSCHEDULABLE:
-            return f"waits for a node for {since}"
+            return f"has been waiting for a node for {since}"
         case PodProgress.APART:
-            return "has no node, and a new one isn't what it waits for"
+            return "has no node, but isn't waiting for a new one"
 
 
 def _facts(pod: Pod, seen: Survey) -> Iterator[Fact]:
     verdict = scheduled(pod)
     if not pod.spec.node_name and verdict is not None and verdict.status != "True":
         at = ago(_time(verdict.last_transition_time), seen.now.wall)
-        yield Fact("scheduler", f"{verdict.reason} {at}: {verdict.message or 'it says no more'}")
+        yield Fact("scheduler", f"{verdict.reason} {at}: {verdict.message or 'no message'}")
     if pod.spec.node_name:
         yield from _on_its_node(pod, seen)
     elif is_waiting(pod):
@@ -96,7 +96,7 @@ def _facts(pod: Pod, seen: Survey) -> Iterator[Fact]:
 def _on_its_node(pod: Pod, seen: Survey) -> Iterator[Fact]:
     name = pod.spec.node_name
     if name not in seen.scene.cluster.nodes:
-        yield Fact("node", f"node {name} is gone: the pod is about to be removed")
+        yield Fact("node", f"node {name} is gone; the pod will be deleted")
     elif name in seen.kept:
         yield Fact("node", f"bought by growth: growth explain node {name}")
     else:
@@ -112,7 +112,7 @@ def _of_pools(pod: Pod, seen: Survey) -> Iterator[Fact]:
         yield Fact("pool", why_unreadable(wish, broken) or verdict.text)
         return
     names = ", ".join(sorted(verdict.names))
-    yield Fact("pool", names if wish.names_a_pool else f"{names} (by default: the pod names none)")
+    yield Fact("pool", names if wish.names_a_pool else f"{names} (default: the pod names no pool)")
     for name in sorted(verdict.names):
         for fact in blocked_or_paused(seen.pools[name], seen.now.wall):
             yield Fact(fact.topic, f"pool {name}: {fact.text}")
@@ -125,7 +125,7 @@ def _of_plans(pod: Pod, seen: Survey) -> Iterator[Fact]:
         if all(entry.reason != other.reason for other in told.values()):
             told[pool] = entry
     for pool, entry in told.items():
-        yield Fact("last plan", f"no place in pool {pool}: {entry.reason}")
+        yield Fact("last plan", f"doesn't fit in pool {pool}: {entry.reason}")
     if told:
         yield Fact("next try", _next_try(next(iter(told.values())), seen.now.wall))
     yield from _in_vain(pod, seen)
@@ -135,11 +135,11 @@ def _of_plans(pod: Pod, seen: Survey) -> Iterator[Fact]:
 
 
 def _next_try(entry: UnplacedPod, now: datetime) -> str:
-    tries = f"{counted(entry.tries, 'plan')} in a row left it out"
-    at_once = "it is planned at once when the pod, its pool or what is sold changes"
+    tries = f"{counted(entry.tries, 'plan')} in a row found no place for it"
+    sooner = "sooner if the pod, its pool or the offers change"
     if entry.next_try is None:
-        return f"when something changes ({tries}, so it rests); {at_once}"
-    return f"{ahead(entry.next_try, now)} at the latest ({tries}); {at_once}"
+        return f"when the pod, its pool or the offers change ({tries})"
+    return f"{ahead(entry.next_try, now)} ({tries}); {sooner}"
 
 
 def _in_vain(pod: Pod, seen: Survey) -> Iterator[Fact]:
@@ -149,8 +149,8 @@ def _in_vain(pod: Pod, seen: Survey) -> Iterator[Fact]:
                 until = ahead(entry.until, seen.now.wall)
                 yield Fact(
                     "in vain",
-                    f"{entry.offering} of pool {name} was bought for a pod like it, which didn't "
-                    f"get there: it isn't bought again for it until then ({until})",
+                    f"{entry.offering} of pool {name} was bought for a pod like this one, which "
+                    f"didn't run there: it isn't bought again for such pods until then ({until})",
                 )
 
 
@@ -162,13 +162,13 @@ def _unplanned(pod: Pod, usable: Sequence[NodePool], seen: Survey) -> Iterator[F
     if seen.trouble is not None and seen.trouble.stands_still:
         text = f"none: {seen.trouble.text}"
     elif full:
-        text = f"pool {full[0]} tells of its {MOST_UNPLACED} most urgent pods only: see the events"
+        text = f"pool {full[0]} lists only its {MOST_UNPLACED} most urgent pods: see the events"
     elif seconds < UNSEEN_AFTER:
-        text = "none yet: pods that come together are planned together, within a second"
+        text = "none yet: pods that arrive together are planned together, within a second"
     elif all(paused(pool) for pool in usable):
-        text = "none while pools are paused: growth resume ends that"
+        text = "none while pools are paused: end that with growth resume"
     else:
-        text = f"none in {spoken_span(int(seconds))}: growth doctor says whether growth runs"
+        text = f"none in {spoken_span(int(seconds))}: check with growth doctor whether growth runs"
     yield Fact("last plan", text)
 
 
@@ -206,11 +206,11 @@ def _for_this(pod: Pod, request: NodeRequest, seen: Survey) -> str:
     if request.status.phase is not RequestPhase.READY:
         return how_far(request, seen)
     if request.name not in seen.scene.cluster.nodes:
-        return "its node is gone; the pod is planned anew"
+        return "its node is gone; the pod is planned again"
     if lacks := _too_little(pod, request.name, seen):
-        return f"others have taken the pod's place ({lacks})"
+        return f"other pods took its place ({lacks})"
     # For how long that is waited for is a setting of the reconciler, which isn't known here.
-    return f"{how_far(request, seen)}, and the pod isn't bound to it"
+    return f"{how_far(request, seen)}, but the pod isn't bound to it yet"
 
 
 def _too_little(pod: Pod, name: str, seen: Survey) -> str:
@@ -238,18 +238,18 @@ def how_far(request: NodeRequest, seen: Survey) -> str:
     since = span_since(status.last_transition_time or request.metadata.creation_timestamp, now)
     match status.phase:
         case RequestPhase.PENDING:
-            return f"the provider is about to be asked, for {since}"
+            return f"about to be requested from the provider, for {since}"
         case RequestPhase.PROVISIONING:
             until = _given_up(status.accepted_at, pool, now)
-            return f"the provider has accepted {since} ago, {_joined(request, seen)}{until}"
+            return f"accepted by the provider {since} ago, {_joined(request, seen)}{until}"
         case RequestPhase.READY if request.name not in seen.scene.cluster.nodes:
-            return f"its node was ready {since} ago and is gone{_forgotten(request, pool, now)}"
+            return f"its node became ready {since} ago and is gone{_forgotten(request, pool, now)}"
         case RequestPhase.READY:
-            return f"the node is ready since {since}"
+            return f"the node has been ready for {since}"
         case RequestPhase.UNMET:
-            return f"the provider had none {since} ago; it is planned without that offer"
+            return f"sold out at the provider {since} ago; its pods are planned without that offer"
         case RequestPhase.DEPROVISIONING:
-            return f"its node never served and is given back, for {since}"
+            return f"its node never became ready; being removed for {since}"
 
 
 def _forgotten(request: NodeRequest, pool: NodePool | None, now: datetime) -> str:
@@ -271,7 +271,7 @@ def _joined(request: NodeRequest, seen: Survey) -> str:
 def _given_up(accepted_at: datetime | None, pool: NodePool | None, now: datetime) -> str:
     if accepted_at is None or pool is None:
         return ""
-    return f"; given up {ahead(accepted_at + pool.spec.readiness_wait.timedelta, now)}"
+    return f"; gives up {ahead(accepted_at + pool.spec.readiness_wait.timedelta, now)}"
 
 
 def _unplaced(pod: Pod, pools: Mapping[str, NodePool]) -> Iterator[tuple[str, UnplacedPod]]:

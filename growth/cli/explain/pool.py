@@ -44,16 +44,16 @@ def explained_pool(pool: NodePool, seen: Survey) -> Explanation:
 def blocked_or_paused(pool: NodePool, now: datetime) -> Iterator[Fact]:
     """What keeps a pool from buying anything."""
     if pool.metadata.deletion_timestamp is not None:
-        yield Fact("deleted", "it is being deleted, and no longer buys anything")
+        yield Fact("deleted", "it is being deleted, so it buys nothing")
     if pool.status.blocked is not None:
         yield Fact("blocked", f"it buys nothing: {pool.status.blocked.message}")
     if (pause := paused(pool)) is not None:
         end = (
-            "until what is written is mended"
+            "until its invalid end time is fixed"
             if pause.until is None
             else (f"until {write_time(pause.until)}, which is {ahead(pause.until, now)}")
         )
-        yield Fact("paused", f"it buys and gives back nothing {end}")
+        yield Fact("paused", f"it neither buys nor removes nodes {end}")
 
 
 def _facts(pool: NodePool, seen: Survey) -> Iterator[Fact]:
@@ -81,7 +81,7 @@ def _facts(pool: NodePool, seen: Survey) -> Iterator[Fact]:
         name = f"{without.pod.namespace}/{without.pod.name}"
         yield Fact("no place", f"{name}: {without.reason}")
     if (more := len(pool.status.unplaced) - 5) > 0:
-        yield Fact("no place", f"and {counted(more, 'other pod')}: growth status lists them")
+        yield Fact("no place", f"and {counted(more, 'other pod')}: see growth status")
 
 
 def _about_prices(pool: NodePool) -> Iterator[Fact]:
@@ -103,7 +103,7 @@ def _limits(pool: NodePool) -> Iterator[Fact]:
         yield Fact("limit", f"{paid} of {most} per hour")
     for what, amount in (("CPU", limits.cpu), ("memory", limits.memory)):
         if amount is not None:
-            yield Fact("limit", f"{amount} of {what} in all")
+            yield Fact("limit", f"{amount} of {what} in total")
     if limits.nodes_per_hour is not None:
         yield Fact("limit", f"{counted(limits.nodes_per_hour, 'purchase')} in any hour")
 
@@ -111,7 +111,7 @@ def _limits(pool: NodePool) -> Iterator[Fact]:
 def _budgets(pool: NodePool) -> Iterator[Fact]:
     """How many of its nodes may be replaced while pods run on them."""
     if pool.spec.disruption.consolidation is Consolidation.NEVER:
-        yield Fact("budget", "cheaper nodes never take the place of its own (consolidation: Never)")
+        yield Fact("budget", "its nodes are never replaced by cheaper ones (consolidation: Never)")
     for budget in pool.spec.disruption.budgets:
         yield Fact("budget", f"{_at_a_time(budget.nodes)}{_when(budget)}")
 

@@ -45,8 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps({"pool": arguments.pool, "until": until, "reason": arguments.reason}))
         return 0
     who = f"pool {arguments.pool} is" if arguments.pool else "all pools are"
-    print(f"{who} paused until {until}: nothing is bought and nothing given back")
-    print(f"hint: growth resume{f' {arguments.pool}' if arguments.pool else ''} ends it earlier")
+    print(f"{who} paused until {until}: no nodes are bought or removed")
+    print(f"hint: growth resume{f' {arguments.pool}' if arguments.pool else ''} ends it early")
     return 0
 
 
@@ -56,7 +56,7 @@ def _span(written: str) -> Duration:
     except ValueError as mistake:
         raise Misconfigured(f'--for: "{written}" {mistake}') from None
     if not span.nanoseconds:
-        raise Misconfigured("--for: a pause must last for a while; growth resume ends one")
+        raise Misconfigured("--for: must be longer than 0s; growth resume ends a pause")
     return span
 
 

@@ -81,7 +81,7 @@ async def pause_all(connection: Connection, namespace: str, *, until: str, reaso
             content_type=APPLY_PATCH,
         )
     except NotFound:
-        raise Misconfigured(f'there is no namespace "{namespace}"; name it with -n') from None
+        raise Misconfigured(f'no namespace "{namespace}"; use -n to name another one') from None
 
 
 async def resume_all(connection: Connection, namespace: str) -> str | None:
@@ -109,13 +109,11 @@ async def own_namespace(connection: Connection, given: str | None) -> str:
         case [namespace]:
             return str(namespace)
         case []:
-            raise GiveUp(
-                f"no Lease {RECONCILER_LEASE} tells where growth is; name its namespace with -n"
-            )
+            raise GiveUp(f"no Lease {RECONCILER_LEASE} found; use -n to name growth's namespace")
         case _:
             places = ", ".join(found)
             raise GiveUp(
-                f"Leases {RECONCILER_LEASE} are in {places}; name growth's namespace with -n"
+                f"Leases {RECONCILER_LEASE} found in {places}; use -n to name growth's namespace"
             )
 
 

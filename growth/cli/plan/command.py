@@ -89,9 +89,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Plan, and say what comes out; a pod without a place makes the exit code 1."""
     if arguments.from_cluster and arguments.from_bundle:
-        raise Misconfigured("growth plan: --from-cluster or --from-bundle: a plan starts from one")
+        raise Misconfigured("growth plan: use either --from-cluster or --from-bundle")
     if not (arguments.files or arguments.from_cluster or arguments.from_bundle):
-        raise Misconfigured("growth plan: say what to plan for: -f FILE, --from-cluster, or both")
+        raise Misconfigured("growth plan: nothing to plan: use -f FILE, --from-cluster, or both")
     if arguments.consolidate:
         return _consolidate(arguments)
     planned = _planner()

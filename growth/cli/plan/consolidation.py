@@ -73,24 +73,24 @@ def consolidation_table(paper: RenewalOnPaper, *, seconds: float) -> Iterator[st
         yield from _summary(paper, seconds)
     else:
         cost = hourly(paper.cost / MILLION, paper.currency)
-        yield f"Within the pools' limits nothing is cheaper than what runs, {cost} per hour."
+        yield f"Nothing cheaper is possible within the pools' limits: {cost} per hour."
         if paper.hindrance is not None:
             yield from _hindered(paper, paper.hindrance)
     names = ShortNames([*paper.held, *paper.idle, *(each.name for each in paper.goes)])
     if paper.idle:
         shown = first_few(map(names.of, paper.idle))
-        yield f"  no pod is planned onto what is idle and goes by itself: {shown}"
+        yield f"  idle nodes that are removed anyway get no pods: {shown}"
     for name, why in sorted(paper.held.items())[:SHOWN]:
         yield names.in_text(f"  {name} stays: {why}")
     if len(paper.held) > SHOWN:
-        yield f"  and {len(paper.held) - SHOWN} other nodes stay: -o json tells all of them"
+        yield f"  and {len(paper.held) - SHOWN} other nodes stay: use -o json to see all"
 
 
 def _hindered(paper: RenewalOnPaper, found: Hindrance) -> Iterator[str]:
     limits, pools = " and ".join(found.limits), " and ".join(found.pools)
     cost = hourly((paper.cost - found.saving) / MILLION, paper.currency)
     yield f"Without {limits} of pool {pools}: {cost} per hour."
-    yield "While pods move, the old and the new machine both count."
+    yield "While pods move, both the old and the new machine count."
 
 
 def _gone(paper: RenewalOnPaper) -> Iterator[tuple[str, ...]]:
@@ -121,4 +121,4 @@ def _summary(paper: RenewalOnPaper, seconds: float) -> Iterator[str]:
         f"{saving * 100 / before:.0f} % less ({monthly(saving * HOURS_A_MONTH)} per month) · "
         f"{pods} pods move once · {seconds:.2f} s"
     )
-    yield "Nothing is done: the reconciler does it in steps that the pools' budgets allow."
+    yield "Nothing was changed: the reconciler does this step by step, as the pools' budgets allow."

@@ -102,7 +102,9 @@ def open_bundle(path: str) -> tuple[SeenCluster, Instant]:
         return seen_of(given), Instant(0.0, given.at)
     except (msgspec.MsgspecError, pydantic.ValidationError, KeyError) as error:
         first = str(error).splitlines()[0]
-        raise Misconfigured(f"{path}: {INPUT} can't be read by this growth: {first}") from None
+        raise Misconfigured(
+            f"{path}: {INPUT} can't be read by this version of growth: {first}"
+        ) from None
 
 
 def _content(path: str) -> bytes:
@@ -111,12 +113,12 @@ def _content(path: str) -> bytes:
             found = next((each for each in bundle if each.name.endswith(f"/{INPUT}")), None)
             held = None if found is None else bundle.extractfile(found)
             if found is None or held is None or found.size > LARGEST:
-                raise Misconfigured(f"{path}: this is no bundle: there is no {INPUT} in it")
+                raise Misconfigured(f"{path}: not a bundle: it contains no {INPUT}")
             return held.read()
     except OSError as error:
         raise Misconfigured(f"{path}: {(error.strerror or 'not readable').lower()}") from None
     except (tarfile.TarError, EOFError, zlib.error):
-        raise Misconfigured(f"{path}: this is no bundle: growth bundle writes one") from None
+        raise Misconfigured(f"{path}: not a bundle; create one with growth bundle") from None
 
 
 def as_builtins(given: Input) -> Any:

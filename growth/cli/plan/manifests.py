@@ -176,10 +176,10 @@ def _unknown(found: Iterable[FileObject]) -> Iterator[LeftOut]:
         if each.kind in UNDERSTOOD:
             continue
         if _makes_pods(each):
-            reason = f"growth doesn't know which pods a {each.kind} makes"
+            reason = f"growth doesn't know which pods a {each.kind} creates"
             yield LeftOut(object=_written(each), reason=reason)
         elif REFERENCES.get(each.kind, SCALE_REFERENCE) in _mapping(each.body.get("spec")):
-            reason = f"growth doesn't know what a {each.kind} makes of its target"
+            reason = f"growth doesn't know how a {each.kind} changes its target"
             yield LeftOut(object=_written(each), reason=reason)
 
 

@@ -129,8 +129,8 @@ def _sold(
         text = config_maps.get((reference.namespace, reference.name, reference.key))
         if text is None:
             raise Misconfigured(
-                f'{node_class.kind} "{node_class.name}": spec.catalogueFrom: there is no {named} '
-                f"with the key {reference.key}: give its file too"
+                f'{node_class.kind} "{node_class.name}": spec.catalogueFrom: no {named} '
+                f"with the key {reference.key}: add its file"
             )
         return kind.catalogue_in(node_class, text, f"{named}, key {reference.key}")
     own = kind.own_catalogue(node_class)
@@ -163,7 +163,7 @@ def _not_offered(world: World, prices: Prices) -> Iterator[NotOffered]:
                 yield NotOffered(pool=pool.name, what=str(entry.name), reason=reason)
         for each in pool.spec.locations:
             if own and each.region not in places:
-                reason = f"none of its types is sold in {each.region} at a price that is known"
+                reason = f"none of its types has a known price in {each.region}"
                 yield NotOffered(pool=pool.name, what=each.region, reason=reason)
 
 
@@ -173,7 +173,7 @@ def _why_not(pool: NodePool, name: ServerTypeName, world: World, prices: Prices)
     is_somewhere = any(each.server_type == name for each in sold)
     node_class = world.node_classes.get(key)
     if node_class is None:
-        return "the pool's node class isn't there"
+        return "the pool's node class doesn't exist"
     found = _listed(node_class)
     if found is None or is_somewhere:
         return why_missing(name, sold, node_class=key.name)

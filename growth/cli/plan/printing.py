@@ -159,9 +159,9 @@ def plan_table(plan: Told, *, seconds: float) -> Iterator[str]:
         yield ""
         yield _quality(paper, seconds)
     elif paper.pods:
-        yield "Nothing has to be bought: every pod has room on the nodes that are there."
+        yield "Nothing to buy: all pods fit on the existing nodes."
     elif not paper.unplaced:
-        yield "Nothing to plan: no pod waits for a node."
+        yield "Nothing to plan: no pod is waiting for a node."
     yield from _origin(bill)
     yield from _reasons(paper)
     if paper.unplaced:
@@ -176,7 +176,7 @@ def _origin(bill: Bill) -> Iterator[str]:
         origin = bill.origin
         yield f"prices in {origin.currency} before taxes, Hetzner {origin.date} ({origin.origin})"
         if bill.estimated:
-            yield f"{ESTIMATED} estimated; growth catalogue save writes today's prices"
+            yield f"{ESTIMATED} estimated; get current prices with growth catalogue save"
 
 
 def _reasons(paper: PlanOnPaper) -> Iterator[str]:
@@ -186,29 +186,34 @@ def _reasons(paper: PlanOnPaper) -> Iterator[str]:
     for (pool, server_type, place, price), names in _alike(paper):
         others = [each for name in names if (each := next_best(paper.requests[name]))]
         is_used = any(paper.pods.get(name) for name in names)
-        reason = _compared(price, others) if is_used else "the pool's min keeps it without load"
+        reason = _compared(price, others) if is_used else "required by the pool's min"
         yield f"  {server_type} in {place} for {pool}: {reason}"
 
 
 def _compared(price: Decimal, others: Sequence[dict[str, Any]]) -> str:
     if not others:
-        return "no other type that the pool may buy holds these pods"
+        return "no other type of the pool fits these pods"
     best = min(others, key=lambda each: each["price"])
     dearer = (best["price"] / float(price) - 1) * 100
     if dearer < 0:
-        return f"{best['type']} costs {hourly(best['price'])}, but limits or spreading keep it away"
+        return (
+            f"{best['type']} costs {hourly(best['price'])}, but limits or topology spread rule it "
+            f"out"
+        )
     return f"next best {best['type']} at {hourly(best['price'])} (+{dearer:.0f} %)"
 
 
 def _quality(paper: PlanOnPaper, seconds: float) -> str:
     if not is_in_one_currency(paper):
-        return f"planned in one currency after the other, which aren't compared · {seconds:.2f} s"
+        return (
+            f"planned separately for each currency, as currencies aren't compared · {seconds:.2f} s"
+        )
     return f"{_proof(gap_of(paper))} · first-fit {hourly(first_fit_of(paper))} · {seconds:.2f} s"
 
 
 def _proof(gap: float | None) -> str:
     if gap is None:
-        return "nothing is proven of its cost"
+        return "cost not proven"
     return "proven optimal" if gap <= 0 else f"proven within {gap * 100:.2g} % of the optimum"
 
 
@@ -265,4 +270,4 @@ def _without_place(unplaced: Sequence[tuple[Pod, str]]) -> Iterator[str]:
         line = f"{names[0]}{more}   {reason}"
         yield textwrap.fill(line, WIDTH, initial_indent="  ", subsequent_indent="      ")
     if len(by_reason) > SHOWN:
-        yield f"  and {len(by_reason) - SHOWN} other reasons: -o json tells all of them"
+        yield f"  and {len(by_reason) - SHOWN} other reasons: use -o json to see all"

@@ -49,7 +49,9 @@ if TYPE_CHECKING:
     from reconciler.paper.planned import PlanOnPaper
     from reconciler.solver import Plan, Renewal, Renewed
 
-NO_POOL = "no NodePool is in the files or the cluster: add one by another -f (docs/examples/kwok)"
+NO_POOL = (
+    "no NodePool in the files or the cluster: add one with another -f (see docs/examples/kwok)"
+)
 SAFETY_SECONDS = 120.0
 NOTHING_SEEN = SeenCluster(objects=(), resources=(), config_maps={}, unreadable=())
 
@@ -165,10 +167,10 @@ def _without_default(manifests: Manifests, known: Sequence[tuple[str, str]]) -> 
     if len(there) == 1:
         return
     problem = (
-        'several node classes are called "default": say which one in nodeClassRef'
+        'several node classes are called "default": set nodeClassRef'
         if there
-        else 'there is no node class called "default": give its file too (docs/examples), or name '
-        "another one in nodeClassRef"
+        else 'no node class is called "default": add its file (see docs/examples), or set '
+        "nodeClassRef"
     )
     for found, one in manifests.resources:
         if isinstance(one, NodePool) and one.spec.node_class_ref is None:

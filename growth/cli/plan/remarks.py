@@ -61,13 +61,13 @@ def _texts(remarks: Remarks) -> Iterator[str]:
     for each in remarks.autoscaled:
         span = f"{each.minimum} to {counted(each.maximum, 'replica')}"
         yield (
-            f"{each.workload} is planned with {each.replicas} of the {span} that its autoscaler "
-            "keeps (--replicas)"
+            f"{each.workload} is planned with {each.replicas} replicas; its autoscaler allows "
+            f"{span} (--replicas)"
         )
     for left_out in remarks.left_out:
         yield f"not planned: {left_out.object} ({left_out.reason})"
     if remarks.any_architecture:
         yield (
-            f"{first_few(remarks.any_architecture)} would run on Arm: see that their images are "
-            f"made for {ARM}, or give their pods the nodeSelector {ARCHITECTURE_LABEL}: {OTHER}"
+            f"{first_few(remarks.any_architecture)} would run on Arm: check that their images "
+            f"support {ARM}, or set the nodeSelector {ARCHITECTURE_LABEL}: {OTHER}"
         )

@@ -68,15 +68,15 @@ def _reach(arguments: argparse.Namespace) -> Reach:
     url, name = arguments.url, arguments.server_name
     if not _URL.fullmatch(url):
         raise Misconfigured(
-            f'--url "{url}" is no address of a server; write it as {URL}, with an IP address: '
-            "the scheduler's host doesn't know the names of Services"
+            f'--url "{url}" is not a valid URL; use {URL} with an IP address, because the '
+            "scheduler's host can't resolve the names of Services"
         )
     if not _NAME.fullmatch(name):
-        raise Misconfigured(f'--server-name "{name}" is no name of a host')
+        raise Misconfigured(f'--server-name "{name}" is not a host name')
     if url.startswith("https:") != (arguments.ca_file is not None):
         raise Misconfigured(
-            "--url with https and --ca-file belong together: without the authority of its "
-            "certificate the scheduler would trust anyone"
+            "--url with https needs --ca-file, and --ca-file needs https: otherwise the scheduler "
+            "can't verify the extender"
         )
     authority = b"" if arguments.ca_file is None else _content(arguments.ca_file)
     return Reach(url=url, authority=authority, server_name=name)
@@ -88,5 +88,5 @@ def _content(path: Path) -> bytes:
     except OSError as error:
         raise Misconfigured(f"--ca-file {path}: {(error.strerror or str(error)).lower()}") from None
     if b"-----BEGIN CERTIFICATE-----" not in content:
-        raise Misconfigured(f"--ca-file {path}: there is no certificate in it; PEM is expected")
+        raise Misconfigured(f"--ca-file {path}: contains no certificate in PEM format")
     return content

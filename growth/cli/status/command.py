@@ -58,7 +58,7 @@ def overview_lines(found: Overview, names: ShortNames = ALONE) -> Iterator[str]:
     yield ""
     yield _demand(found)
     yield from _listed("on their way", [names.in_text(_coming(each)) for each in found.coming])
-    yield from _listed("being given back", [names.in_text(_going(each)) for each in found.going])
+    yield from _listed("being removed", [names.in_text(_going(each)) for each in found.going])
     yield from _listed(
         "sold out",
         [
@@ -74,7 +74,7 @@ def overview_lines(found: Overview, names: ShortNames = ALONE) -> Iterator[str]:
         kept = ", ".join(map(_kept, found.kept))
         yield from wrapped("nodes: ", kept, indent=2)
     for line in found.needs_a_person:
-        for part in wrapped("needs a person: ", names.in_text(line), indent=2):
+        for part in wrapped("needs attention: ", names.in_text(line), indent=2):
             yield coloured(part, "red")
 
 
@@ -93,7 +93,7 @@ def _kept(each: KeptNodes) -> str:
 
 def _pools(found: Overview) -> Iterator[str]:
     if not found.pools:
-        yield "There is no NodePool yet: nothing is bought."
+        yield "No NodePool yet, so nothing is bought."
         return
     yield from aligned(
         [COLUMNS, *(_row(pool, found) for pool in found.pools)],
@@ -110,9 +110,9 @@ def _row(pool: PoolLine, found: Overview) -> tuple[str, ...]:
 def _demand(found: Overview) -> str:
     cost = f"Everything costs {hourly_each(found.costs, found.currency)} per hour."
     if not found.pending:
-        return f"No pod waits for a node. {cost}"
-    pods = "1 pod waits" if found.pending == 1 else f"{found.pending} pods wait"
-    return f"{pods} for a node, the oldest for {spoken_span(found.longest_wait)}. {cost}"
+        return f"No pod is waiting for a node. {cost}"
+    pods = "1 pod is" if found.pending == 1 else f"{found.pending} pods are"
+    return f"{pods} waiting for a node, the oldest for {spoken_span(found.longest_wait)}. {cost}"
 
 
 def _coming(each: OnItsWay) -> str:

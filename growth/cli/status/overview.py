@@ -228,7 +228,7 @@ def _gravest_brake(pool: NodePool) -> str:
     true = {each.type: each.reason for each in pool.status.conditions if each.status is Truth.TRUE}
     words = {
         PAUSED: "paused",
-        REMOVAL_HELD: f"gives nothing back: {true.get(REMOVAL_HELD)}",
+        REMOVAL_HELD: f"removes nothing: {true.get(REMOVAL_HELD)}",
         MANY_SICK: f"repairs nothing: {true.get(MANY_SICK)}",
         LIMIT_REACHED: f"limit reached: {_limit(true.get(LIMIT_REACHED, ''), pool)}",
         TYPES_MISSING: "some of its types aren't sold",
@@ -309,12 +309,12 @@ def _for_a_person(seen: WatchedCluster, now: datetime) -> Iterator[str]:
     for removal in seen.removals:
         if removal.status.phase is RemovalPhase.REMOVAL_FAILED:
             yield (
-                f"{removal.name} could not be given back and may still cost money: look at it at "
-                f"the provider, then kubectl delete nodeRemovalRequest {removal.name} tries again"
+                f"{removal.name} couldn't be removed and may still cost money: check it at the "
+                f"provider, then try again with kubectl delete nodeRemovalRequest {removal.name}"
             )
     yield from _late(seen, now)
     for name in seen.unreadable:
-        yield f"{name} can't be read: kubectl get it, and compare it with growth crds"
+        yield f"{name} can't be read: compare it (kubectl get) with its definition (growth crds)"
 
 
 def _late(seen: WatchedCluster, now: datetime) -> Iterator[str]:
@@ -326,8 +326,8 @@ def _late(seen: WatchedCluster, now: datetime) -> Iterator[str]:
             continue
         if _in_phase(request, now) > 2 * allowed:
             yield (
-                f"{request.name} is {request.status.phase} for twice its pool's readinessWait: is "
-                "the reconciler running? growth doctor says"
+                f"{request.name} has been {request.status.phase} for twice its pool's "
+                f"readinessWait: check with growth doctor whether the reconciler runs"
             )
 
 

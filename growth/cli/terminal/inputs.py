@@ -48,7 +48,7 @@ def _manifests(path: Path) -> list[Path]:
     found = sorted(file for file in path.rglob("*") if file.suffix in MANIFEST_ENDINGS)
     if not found:
         endings = ", ".join(sorted(MANIFEST_ENDINGS))
-        raise Misconfigured(f"{path}: no manifest in this folder (looked for {endings})")
+        raise Misconfigured(f"{path}: no manifests in this folder (looked for {endings})")
     return found
 
 
@@ -65,7 +65,7 @@ def _decoded(name: str, content: bytes) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise Misconfigured(f"{name}:{line}: this is not UTF-8 text") from None
+        raise Misconfigured(f"{name}:{line}: not UTF-8 text") from None
 
 
 def read_inputs(given: Iterable[tuple[str, str]]) -> Manifests:

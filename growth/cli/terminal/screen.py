@@ -46,7 +46,7 @@ async def redrawn(look: Callable[[], Awaitable[Sequence[str]]], *, every: float)
             try:
                 lines = await look()
             except RetryLater as trouble:
-                lines = [*lines[: height() - 2], f"not of now: {trouble}"]
+                lines = [*lines[: height() - 2], f"outdated: {trouble}"]
 
 
 @contextmanager

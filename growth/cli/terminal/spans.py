@@ -28,5 +28,5 @@ def seconds_of(written: str, flag: str) -> float:
     except ValueError as mistake:
         raise Misconfigured(f'{flag}: "{written}" {mistake}') from None
     if not span.nanoseconds:
-        raise Misconfigured(f"{flag}: must be longer than nothing, such as 1s")
+        raise Misconfigured(f"{flag}: must be longer than 0s, such as 1s")
     return span.seconds

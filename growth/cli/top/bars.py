@@ -162,7 +162,7 @@ def fleet_lines(
     if found.pending or found.coming:
         yield _moving(found)
     if not found.nodes:
-        yield "No node of growth is there."
+        yield "No nodes of growth."
         return
     yield ""
     bars = found.nodes if most is None else found.nodes[:most]

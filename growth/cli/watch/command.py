@@ -103,7 +103,7 @@ def _beginning(seen: WatchedCluster) -> str:
     cost = hourly_each(found.costs, found.currency)
     return (
         f"watching: {nodes} {'node' if nodes == 1 else 'nodes'} at {cost} per hour, "
-        f"{pods} {'pod' if pods == 1 else 'pods'} without a node; Ctrl-C ends it"
+        f"{pods} {'pod' if pods == 1 else 'pods'} without a node; Ctrl-C to stop"
     )
 
 
@@ -151,4 +151,4 @@ class View:
         above = [*status.overview_lines(overview(seen, now), seen.names), ""]
         room = max(3, screen.height() - len(above) - 2)
         below = latest_lines(self._last, seen.names, room=room)
-        return [*above, *(below or ["nothing has happened yet; Ctrl-C ends it"])]
+        return [*above, *(below or ["nothing has happened yet; Ctrl-C to stop"])]

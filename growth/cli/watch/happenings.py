@@ -80,7 +80,7 @@ def _of_pods(before: WatchedCluster, after: WatchedCluster) -> Iterator[Line]:
 
 
 def _waits_no_more(count: int) -> str:
-    return "1 pod waits no more" if count == 1 else f"{count} pods wait no more"
+    return "1 pod no longer waits" if count == 1 else f"{count} pods no longer wait"
 
 
 def _waiting(seen: WatchedCluster) -> dict[str, Pod]:
@@ -116,15 +116,15 @@ def _of_requests(before: WatchedCluster, after: WatchedCluster) -> Iterator[Line
 def _phase(request: NodeRequest) -> str:
     match request.status.phase:
         case RequestPhase.PENDING:
-            return "is asked for again"
+            return "is requested again"
         case RequestPhase.PROVISIONING:
-            return "the provider has accepted"
+            return "accepted by the provider"
         case RequestPhase.READY:
             return "ready"
         case RequestPhase.UNMET:
-            return f"the provider has none{_last_reason(request)}"
+            return f"sold out at the provider{_last_reason(request)}"
         case RequestPhase.DEPROVISIONING:
-            return "its node was never ready: removing it"
+            return "its node never became ready: removing it"
         case unreachable:
             assert_never(unreachable)
 
@@ -147,7 +147,7 @@ def _of_nodes(before: WatchedCluster, after: WatchedCluster) -> Iterator[Line]:
         if is_marked(node) and not (earlier and is_marked(earlier)):
             yield "Node", name, _marked(node)
         elif earlier and is_marked(earlier) and not is_marked(node):
-            yield "Node", name, "stays: it is wanted again"
+            yield "Node", name, "stays: it is needed again"
 
 
 def _gone(before: WatchedCluster, after: WatchedCluster) -> Iterator[Line]:
@@ -158,7 +158,10 @@ def _gone(before: WatchedCluster, after: WatchedCluster) -> Iterator[Line]:
 
 def _marked(node: Node) -> str:
     at = scale_down_at(node)
-    return f"is idle and goes{'' if at is None else f' at {write_time(at)}'} unless a pod comes"
+    return (
+        f"is idle and will be removed{'' if at is None else f' at {write_time(at)}'} unless a "
+        f"pod arrives"
+    )
 
 
 def _by_name(nodes: Iterable[Node]) -> Mapping[str, Node]:
@@ -183,9 +186,9 @@ def _removed(removal: NodeRemovalRequest) -> str:
         case RemovalPhase.PENDING:
             return "waits again"
         case RemovalPhase.DEPROVISIONING:
-            return "the provider deletes the machine"
+            return "the provider is deleting the machine"
         case RemovalPhase.REMOVAL_FAILED:
-            return f"could not be removed{_last_reason(removal)}: look at it at the provider"
+            return f"couldn't be removed{_last_reason(removal)}: check it at the provider"
         case unreachable:
             assert_never(unreachable)
 

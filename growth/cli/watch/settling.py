@@ -40,5 +40,5 @@ class Settling(msgspec.Struct, frozen=True, kw_only=True):
         if quiet or trouble is None or not trouble.stands_still:
             return Settling(quiet=quiet)
         if self.still + seconds >= STANDSTILL:
-            raise GiveUp(f"this does not settle: {trouble.text} ({trouble.hint})")
+            raise GiveUp(f"not settling: {trouble.text} ({trouble.hint})")
         return Settling(still=self.still + seconds)

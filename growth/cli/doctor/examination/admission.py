@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ADMISSION: Final = "/apis/admissionregistration.k8s.io/v1"
 POLICY: Final = f"{ADMISSION}/mutatingadmissionpolicies/{ADMISSION_POLICY}"
 BINDING: Final = f"{ADMISSION}/mutatingadmissionpolicybindings/{ADMISSION_POLICY}"
-AGAIN: Final = "growth install puts it back"
+AGAIN: Final = "run growth install to restore it"
 UNKNOWN_POOL: Final = "growth-doctor-asks"
 PROBE: Final[dict[str, Any]] = {
     "apiVersion": "v1",
@@ -65,25 +65,27 @@ async def examine_admission(place: ExaminedCluster) -> Findings:
             text = f"MutatingAdmissionPolicyBinding {ADMISSION_POLICY} is gone"
             yield fail("policy", text, AGAIN)
         else:
-            yield ok("policy", "the API server itself admits pods by it")
+            yield ok("policy", "the API server applies it to new pods")
     elif await is_installed(place):
-        text = "there is neither a webhook nor a policy: pods don't tolerate the taints of pools"
+        text = (
+            "neither a webhook nor a policy exists: pods get no tolerations for the taints of pools"
+        )
         yield fail("webhook", text, AGAIN)
 
 
 async def _webhook(place: ExaminedCluster, configuration: dict[str, Any]) -> Findings:
     for each in configuration["webhooks"]:
         if each.get("failurePolicy") != "Ignore":
-            text = "its failurePolicy is Fail: while it is away no pod can be created"
+            text = "its failurePolicy is Fail: no pod can be created while it is down"
             yield fail("webhook", text, AGAIN)
         if not each["clientConfig"].get("caBundle"):
-            hint = "the leading reconciler does it; growth certs show says what holds it up"
+            hint = "the leading reconciler sets it; growth certs show tells what is missing"
             yield fail("webhook", "the API server doesn't trust it: no caBundle", hint)
             return
     namespace = await _namespace(place)
     if namespace is None:
         text = "every namespace has opted out of admission"
-        hint = f"kubectl label namespace NAME {ADMISSION_LABEL}- takes one in again"
+        hint = f"kubectl label namespace NAME {ADMISSION_LABEL}- opts a namespace in again"
         yield warn("webhook", text, hint)
         return
     async for finding in _asked(place, namespace):
@@ -108,14 +110,16 @@ async def _asked(place: ExaminedCluster, namespace: str) -> Findings:
             "POST", path, query={"dryRun": "All"}, body=PROBE, timeout=PATIENCE
         )
     except ApiError as error:
-        hint = "see who else decides on pods there: kubectl get validatingwebhookconfigurations"
-        yield warn("webhook", f"a rehearsed pod was refused, so nothing is known: {error}", hint)
+        hint = "check other webhooks for pods: kubectl get validatingwebhookconfigurations"
+        yield warn(
+            "webhook", f"a dry-run pod was rejected, so the webhook can't be checked: {error}", hint
+        )
         return
     took = f"{(time.monotonic() - began) * 1000:.0f} ms"
     if _was_heard(answer):
-        yield ok("webhook", f"admits a rehearsed pod in namespace {namespace} in {took}")
+        yield ok("webhook", f"admits a dry-run pod in namespace {namespace} in {took}")
     else:
-        text = f"the API server doesn't reach it: a rehearsed pod came back untouched in {took}"
+        text = f"the API server doesn't reach it: a dry-run pod was returned unchanged in {took}"
         hint = (
             f"kubectl -n {place.namespace} get endpointslices -l "
             f"kubernetes.io/service-name={WEBHOOKS}; is port 9443 open from the control plane?"

@@ -34,22 +34,22 @@ async def examine_certificates(place: ExaminedCluster) -> Findings:
         yield finding
     if not bad:
         first = min(row.until for row in listed if row.until)
-        yield ok("certificates", f"all are valid, the first of them for {_days(first, found.now)}")
+        yield ok("certificates", f"all are valid; the first expires in {_days(first, found.now)}")
 
 
 def _bad(listed: tuple[Row, ...], place: ExaminedCluster, *, now: datetime) -> Iterator[Finding]:
     logs = f"kubectl -n {place.namespace} logs deployment/{RECONCILER}"
     for row in listed:
         if row.until is not None and row.until < now:
-            text = f"{row.name} ran out {(now - row.until).days} days ago"
+            text = f"{row.name} expired {(now - row.until).days} days ago"
             yield fail(
                 "certificates", text, f"growth certs run-once; why it wasn't renewed: {logs}"
             )
         elif not row.good:
-            text = f"{row.name}: {row.standing or 'it can not be used'}"
+            text = f"{row.name}: {row.standing or 'it is not usable'}"
             yield fail("certificates", text, f"growth certs run-once, or see {logs}")
         elif row.until is not None and row.until - now < SOON:
-            text = f"{row.name} runs out in {_days(row.until, now)}, and was not renewed"
+            text = f"{row.name} expires in {_days(row.until, now)} and wasn't renewed"
             yield warn("certificates", text, f"growth certs rotate {row.name}; see {logs}")
 
 

@@ -30,8 +30,8 @@ async def examine_cluster(place: ExaminedCluster) -> Findings:
         hint = f"upgrade the cluster; growth is tested with {known}"
         yield fail("cluster", f"{text} is too old", hint)
     elif minor > newest:
-        hint = f"growth is tested with {known}; look for a newer growth"
-        yield warn("cluster", f"{text} is newer than this growth knows", hint)
+        hint = f"growth is tested with {known}; check for a newer version of growth"
+        yield warn("cluster", f"{text} is newer than this version of growth supports", hint)
     else:
         yield ok("cluster", f"{text} (tested: {known})")
     async for finding in _clock(answer):
@@ -46,7 +46,10 @@ async def _clock(answer: Response) -> Findings:
     if abs(apart) > SKEW:
         side = "ahead of" if apart > 0 else "behind"
         text = f"this machine is {abs(apart):.0f} s {side} the API server"
-        hint = "set both by one source (chronyc tracking); what is told of times here is off by it"
+        hint = (
+            "synchronize both clocks (chronyc tracking); times shown here are off by this "
+            "difference"
+        )
         yield fail("clock", text, hint)
     else:
         yield ok("clock", f"within {SKEW:.0f} s of the API server's")

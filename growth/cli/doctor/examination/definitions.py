@@ -34,7 +34,7 @@ async def _difference(place: ExaminedCluster, wanted: dict[str, Any]) -> str:
     if not is_established(installed):
         return f"{name} is installed, but the API server doesn't serve it"
     if _schemas(installed) != _schemas(wanted):
-        return f"{name} is of another version of growth"
+        return f"{name} belongs to another version of growth"
     return ""
 
 

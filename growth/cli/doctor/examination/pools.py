@@ -18,7 +18,7 @@ CRI_TELLS_DRIVER_FROM: Final = (1, 37)
 can't tell it the cgroup driver, which containerd can from 2.0."""
 OLD_CONTAINERD: Final = frozenset({"debian-11", "debian-12", "debian-13"})
 """Images whose own packages have an older containerd, and will: Debian changes no such version."""
-NEXT: Final = "docs/guides/install.md has one to begin with: kubectl apply -f docs/examples"
+NEXT: Final = "docs/guides/install.md has an example: kubectl apply -f docs/examples"
 
 
 async def examine_node_classes(place: ExaminedCluster) -> Findings:
@@ -31,20 +31,23 @@ async def examine_node_classes(place: ExaminedCluster) -> Findings:
 def _of_class(document: dict[str, Any]) -> Finding:
     subject, status = f"class {document['metadata']['name']}", document.get("status", {})
     if "observedGeneration" not in status:
-        hint = "see whether the reconciler runs and leads"
-        return warn(subject, "its cloud has not been asked yet", hint)
+        hint = "check whether the reconciler runs and leads"
+        return warn(subject, "its provider hasn't been asked yet", hint)
     if blocked := status.get("blocked"):
-        hint = "growth asks again by itself; nothing has to be restarted"
+        hint = "growth tries again by itself; no restart is needed"
         return fail(subject, str(blocked["message"]), hint)
     doubts = [each for each in status.get("conditions", ()) if each["reason"] == "Implausible"]
     if doubts:
-        hint = "the last good prices hold; if the change is real, restart the reconciler"
+        hint = (
+            "the last plausible prices stay in use; if the new ones are right, restart the "
+            "reconciler"
+        )
         return warn(subject, str(doubts[0]["message"]), hint)
     if outdated := _outdated(document.get("spec", {})):
         text = f"the containerd of {', '.join(outdated)} is too old for Kubernetes 1.37 or newer"
-        hint = "take a snapshot with containerd 2 and Kubernetes in it, and leave version away"
+        hint = "use a snapshot that contains containerd 2 and Kubernetes, and remove version"
         return warn(subject, text, hint)
-    return ok(subject, "machines can be made with it")
+    return ok(subject, "machines can be created")
 
 
 def _outdated(spec: dict[str, Any]) -> list[str]:
@@ -61,7 +64,7 @@ async def examine_pools(place: ExaminedCluster) -> Findings:
     """As the reconciler has said."""
     documents = await place.listed(NodePool.collection())
     if not documents and await is_installed(place):
-        yield warn("pools", "there is no NodePool yet, so nothing is bought", NEXT)
+        yield warn("pools", "no NodePool exists, so nothing is bought", NEXT)
     for document in documents:
         yield _of_pool(document)
 
@@ -74,10 +77,10 @@ def _of_pool(document: dict[str, Any]) -> Finding:
     )
     seen, generation = status.get("observedGeneration", 0), document["metadata"]["generation"]
     if blocked := status.get("blocked"):
-        hint = f"it buys nothing until that is mended: kubectl edit nodepool {name}"
+        hint = f"it buys nothing until this is fixed: kubectl edit nodepool {name}"
         return fail(subject, str(blocked["message"]), hint)
     if seen < generation:
-        return warn(subject, "no reconciler has read it yet", "see whether one runs and leads")
+        return warn(subject, "no reconciler has read it yet", "check whether one runs and leads")
     if told := _brake_on(name, conditions):
         return warn(subject, *told)
     types = len(document["spec"]["serverTypes"])
@@ -87,11 +90,12 @@ def _of_pool(document: dict[str, Any]) -> Finding:
 def _brake_on(name: str, conditions: dict[str, dict[str, Any]]) -> tuple[str, str] | None:
     """The first condition that keeps something from the pool, and what to do about it."""
     remedies = {
-        "Paused": f"growth resume {name}; growth resume where all are paused",
-        "RemovalHeld": "growth gives back nothing until the cloud's list is believed again",
-        "LimitReached": f"kubectl edit nodepool {name}; or let the pods wait that are left out",
+        "Paused": f"growth resume {name}, or growth resume if all pools are paused",
+        "RemovalHeld": "growth removes nothing until the provider's list of "
+        "machines is plausible again",
+        "LimitReached": f"kubectl edit nodepool {name}, or leave the remaining pods pending",
         TYPES_MISSING: f"kubectl edit nodepool {name}",
-        SEVERAL_CURRENCIES: "pools of their own, with weights, say which is bought first",
+        SEVERAL_CURRENCIES: "use one pool per currency; their weights say which is bought first",
     }
     for condition, remedy in remedies.items():
         if conditions.get(condition, {}).get("status") == "True":

@@ -54,13 +54,13 @@ async def _workloads(place: ExaminedCluster) -> Findings:
         workload = await _workload(place, name)
         if workload is None:
             if await _is_missed(place, name):
-                yield fail("processes", f"{name} is gone", "growth install puts it back")
+                yield fail("processes", f"{name} is missing", "run growth install to restore it")
         elif short := shortage(workload):
             why = await complaint(place.connection, workload)
             log = f"kubectl -n {place.namespace} describe pods -l {_selector(workload)}"
             yield fail("processes", f"{name}: {short}{why}", log)
         elif _wanted(workload) == 0:
-            text = f"{name}: no replica is wanted, so its work is not done"
+            text = f"{name}: scaled to 0 replicas, so it doesn't run"
             yield fail("processes", text, _more(name))
         else:
             well.append(name.removeprefix("growth-"))
@@ -93,21 +93,21 @@ def _wanted(workload: dict[str, Any]) -> int:
 def _more(name: str) -> str:
     if WORKLOADS[name] == "daemonsets":
         return (
-            "no node bears the label node-role.kubernetes.io/control-plane: where the control "
-            "plane is managed, growth install with scheduler: Second"
+            "no node has the label node-role.kubernetes.io/control-plane: for a managed control "
+            "plane, use growth install with scheduler: Second"
         )
     return f"kubectl scale deployment {name} --replicas=2, or growth install"
 
 
 async def _before(place: ExaminedCluster) -> Findings:
-    hint = "growth install --for hetzner (or kwok); -n names another namespace"
+    hint = "run growth install --for hetzner (or kwok), or use -n for another namespace"
     yield warn("processes", f"growth isn't installed in namespace {place.namespace}", hint)
     lacking = [
         resource for group, resource in NEEDED if not await _may_create(place, resource, group)
     ]
     if lacking:
-        text = f"you may not create {', '.join(lacking)}, which an installation needs"
-        yield fail("your rights", text, "ask for cluster-admin for as long as growth install takes")
+        text = f"you can't create {', '.join(lacking)}, which growth install needs"
+        yield fail("your rights", text, "run growth install as cluster-admin")
     else:
         yield ok("your rights", "enough to install growth")
 
@@ -132,7 +132,7 @@ async def _leader(place: ExaminedCluster) -> Findings:
     alive = [each for each in held if not is_over(each["spec"], answer.date)]
     who = ", ".join(f"{_spoken(each)}" for each in alive)
     if len(alive) > 1:
-        hint = "keep one: growth uninstall --machines keep -n NAMESPACE takes the other away"
+        hint = "keep one; remove the other with growth uninstall --machines keep -n NAMESPACE"
         yield fail("leader", f"{len(alive)} reconcilers lead: {who}", hint)
     elif alive:
         stopped = stopped_by(alive[0], answer.date)
@@ -141,9 +141,11 @@ async def _leader(place: ExaminedCluster) -> Findings:
         yield fail("leader", text, remedy) if stopped else ok("leader", who)
     elif held:
         hint = f"kubectl -n {held[0]['metadata']['namespace']} logs deployment/{RECONCILER}"
-        yield fail("leader", f"no reconciler leads: {_spoken(held[0])} is silent", hint)
+        yield fail(
+            "leader", f"no reconciler leads: {_spoken(held[0])} no longer renews its Lease", hint
+        )
     elif await is_installed(place):
-        hint = f"kubectl -n {place.namespace} logs deployment/{RECONCILER} says why"
+        hint = f"kubectl -n {place.namespace} logs deployment/{RECONCILER}"
         yield fail("leader", "no reconciler has ever led", hint)
 
 

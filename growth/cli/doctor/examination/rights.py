@@ -42,11 +42,11 @@ async def examine_rights(place: ExaminedCluster) -> Findings:
         if lacking:
             count += 1
             more = f", and {len(lacking) - SHOWN} more" if len(lacking) > SHOWN else ""
-            text = f"{account} may not {', '.join(lacking[:SHOWN])}{more}"
-            yield fail("rights", text, "growth install puts its roles and bindings back")
+            text = f"{account} isn't allowed to {', '.join(lacking[:SHOWN])}{more}"
+            yield fail("rights", text, "run growth install to restore its roles and bindings")
     if not count:
         total = sum(len(rights) for rights in needed.values())
-        yield ok("rights", f"each process may do what it has to ({total} rights asked for)")
+        yield ok("rights", f"each process has the rights it needs ({total} checked)")
 
 
 async def _needed(place: ExaminedCluster) -> dict[str, set[Right]]:

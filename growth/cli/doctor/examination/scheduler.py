@@ -50,10 +50,10 @@ async def examine_scheduler(place: ExaminedCluster) -> Findings:
         except ApiError as error:
             silent.append(f"{pod['metadata']['name']}: {error.message or error}")
     if not told:
-        text = f"its metrics can't be reached through the API server ({silent[0]})"
+        text = f"its metrics can't be read through the API server ({silent[0]})"
         hint = (
-            "so whether kube-scheduler asks can't be known from here: on its node, curl "
-            "127.0.0.1:10281/metrics | grep growth_extender_verb_seconds_count"
+            "check on its node whether kube-scheduler calls it: curl 127.0.0.1:10281/metrics | "
+            "grep growth_extender_verb_seconds_count"
         )
         yield warn("extender", text, hint)
         return
@@ -64,15 +64,18 @@ async def _judged(place: ExaminedCluster, told: list[ExtenderCalls]) -> Finding:
     questions, since = sum(each.questions for each in told), min(each.since for each in told)
     span = spoken_span(int((wall_clock() - since).total_seconds()))
     if refused := sum(each.refused for each in told):
-        text = f"{refused} questions could not be read: another program asks at its port"
+        text = f"{refused} calls couldn't be read: another program uses its port"
         return warn("extender", text, "docs/runbooks/GrowthExtenderMisunderstood.md")
     if questions:
-        return ok("extender", f"kube-scheduler has asked it {questions} times in {span}")
+        return ok("extender", f"kube-scheduler has made {questions} calls in {span}")
     bound = await _bound_since(place, since)
     if bound:
         text = f"kube-scheduler has made no call in {span}, though {bound} pods were bound"
         return fail("extender", text, await _why(place))
-    text = f"no question in {span}, and no pod was bound: whether it is asked isn't known yet"
+    text = (
+        f"no call in {span}, but no pod was bound either: not known yet whether kube-scheduler "
+        f"calls it"
+    )
     return warn("extender", text, await _why(place))
 
 
@@ -119,19 +122,19 @@ async def _why(place: ExaminedCluster) -> str:
     static = await place.listed("/api/v1/namespaces/kube-system/pods", STATIC)
     words = [w for pod in static for each in pod["spec"]["containers"] for w in _words(each)]
     if words and not any(word.startswith("--config") for word in words):
-        return "it was started without --config: growth scheduler-config --for kubeadm"
+        return "kube-scheduler was started without --config: growth scheduler-config --for kubeadm"
     if words:
         return (
-            "the file of its --config lacks the stanza, or it wasn't restarted since: growth "
-            "scheduler-config --for kubeadm"
+            "the file of its --config lacks growth's extender, or it wasn't restarted since: "
+            "growth scheduler-config --for kubeadm"
         )
     nodes = await place.some("/api/v1/nodes")
     k3s = [args for each in nodes if (args := each["metadata"].get("annotations", {}).get(K3S))]
     if k3s and not any("kube-scheduler-arg" in args for args in k3s):
         return "k3s was started without a --kube-scheduler-arg: growth scheduler-config --for k3s"
     return (
-        "the scheduler's configuration lacks the stanza, or it wasn't restarted since: growth "
-        "scheduler-config --help"
+        "the scheduler's configuration lacks growth's extender, or it wasn't restarted since: "
+        "growth scheduler-config --help"
     )
 
 

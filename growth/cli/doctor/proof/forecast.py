@@ -47,7 +47,7 @@ def forecast(seen: SeenCluster, pod: dict[str, Any], *, now: Instant) -> Forecas
     paper = plan_for_world(there, effort="quick", now=now)
     for left, reason in paper.unplaced:
         if left.metadata.uid == UID:
-            raise GiveUp(f"a small pod would have no place there: {reason}")
+            raise GiveUp(f"a small pod wouldn't fit there: {reason}")
     for name, request in paper.requests.items():
         if any(each.metadata.uid == UID for each in paper.pods.get(name, ())):
             spec = request.spec

@@ -74,7 +74,7 @@ class ProofRun:
             waited = self._clock() - began
             if waited > step.seconds:
                 kept = f"; the node is kept: {sight.kept}" if sight and sight.kept else ""
-                text = f"waited {step.seconds:.0f} s in vain for {step.awaited}{kept}"
+                text = f"waited {step.seconds:.0f} s for {step.awaited}{kept}"
                 raise self._unproved(step, text)
             self._tell(f"waiting for {step.awaited}: {waited:.0f} s of at most {step.seconds:.0f}")
             await self._pause(EVERY)

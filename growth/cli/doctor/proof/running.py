@@ -76,12 +76,12 @@ def _agreed(attempt: Attempt, arguments: argparse.Namespace) -> bool:
     """Money is spent only when somebody has said so."""
     stream = sys.stderr if arguments.output == "json" else sys.stdout
     offer = f"pool {attempt.pool} buys {attempt.machine} for the pod {attempt.pod_name}"
-    print(f"{offer}; both are gone at the end", file=stream, flush=True)
+    print(f"{offer}; both are removed at the end", file=stream, flush=True)
     if arguments.yes:
         return True
     if not sys.stdin.isatty():
-        raise Misconfigured("--prove buys a machine: add --yes to agree to that")
-    print("Go on? [y/N] ", end="", file=stream, flush=True)
+        raise Misconfigured("--prove buys a machine: add --yes to confirm")
+    print("Continue? [y/N] ", end="", file=stream, flush=True)
     return sys.stdin.readline().strip().lower() in YES
 
 
@@ -148,7 +148,7 @@ def _line(done: StepDone) -> str:
 def _report_lines(report: Report) -> Iterator[str]:
     seconds = sum(each.seconds for each in report.steps)
     if report.proved:
-        yield f"proved in {seconds:.0f} s: a machine came for a pod, and went without it"
+        yield f"proved in {seconds:.0f} s: a machine was bought for a pod, and removed after it"
         return
     step, _, text = report.failure.partition(": ")
     first, *more = wrapped(f" FAIL  {step:10}", text, indent=INDENT)

@@ -88,7 +88,8 @@ def _coming(pool: NodePool) -> tuple[ProofStep, ...]:
             awaited="the machine to join as a node that is Ready",
             reached=lambda sight: "is Ready" if sight.node and sight.node.is_ready else "",
             seconds=pool.spec.readiness_wait.seconds + SPARE,
-            look_at="growth explain node {machine}; the machine's own log says why it doesn't join",
+            look_at="growth explain node {machine}; the machine's own "
+            "log shows why it doesn't join",
         ),
         ProofStep(
             name="pod",
@@ -110,7 +111,7 @@ def _going(pool: NodePool, paid_hour: PaidHour) -> tuple[ProofStep, ...]:
             awaited="the pod to be gone",
             reached=lambda sight: "is deleted" if sight.pod is None else "",
             seconds=SPARE,
-            look_at="kubectl get pod {pod} -o yaml: does it bear a finalizer?",
+            look_at="kubectl get pod {pod} -o yaml: does it have a finalizer?",
             before=Before.DELETE_THE_POD,
         ),
         ProofStep(
@@ -145,7 +146,7 @@ def _requested(sight: ProofSight) -> str:
 def _accepted(sight: ProofSight) -> str:
     accepted = {RequestPhase.PROVISIONING, RequestPhase.READY}
     is_accepted = sight.request is not None and sight.request.status.phase in accepted
-    return "the provider has accepted" if is_accepted else ""
+    return "accepted by the provider" if is_accepted else ""
 
 
 def _bound(sight: ProofSight) -> str:

@@ -72,13 +72,13 @@ class TrialPod:
         try:
             await self.delete()
         except GrowthError as error:
-            self.left = f"delete pod {self._attempt.pod_name} yourself: {error}"
+            self.left = f"delete the pod {self._attempt.pod_name} yourself: {error}"
         else:
-            self.left = f"the pod is deleted again; {await self._machine()}"
+            self.left = f"the pod is deleted; {await self._machine()}"
 
     async def _machine(self) -> str:
         """Asked after the pod was deleted, as a request may be younger than the last look."""
-        unknown = "a machine may have been requested for it, and goes when it is idle"
+        unknown = "a machine may have been requested for it; growth removes it when it is idle"
         if not self.uid:
             return unknown
         try:
@@ -87,8 +87,8 @@ class TrialPod:
             return unknown
         machine = newest(requests, self.uid)
         if not machine:
-            return "no machine is requested for it"
-        return f"{machine} may still run, and goes when it is idle"
+            return "no machine was requested for it"
+        return f"{machine} may still run; growth removes it when it is idle"
 
 
 @contextmanager
