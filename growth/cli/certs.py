@@ -46,7 +46,7 @@ LEAVES: Final = tuple(leaf.name for authority in WANTED for leaf in authority.le
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the words of this command."""
+    """Declare the arguments of this command."""
     actions = parser.add_subparsers(metavar="ACTION", required=True, parser_class=type(parser))
     show = actions.add_parser(
         "show", help="list them, and what happens next; exit code 1 if one is bad"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the words of this command."""
+    """Declare the arguments of this command."""
     inputs.add_files_argument(parser)
     add_output_argument(parser)
     parser.epilog = "For example: growth convert -f pools/ | kubectl apply -f -"

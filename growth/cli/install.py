@@ -44,7 +44,7 @@ HINT: Final = "hint: kubectl --namespace {} get pods; run the same command again
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the words of this command."""
+    """Declare the arguments of this command."""
     parser.add_argument(
         "--for",
         dest="provider",

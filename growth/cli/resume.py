@@ -28,7 +28,7 @@ class Resumed(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the words of this command."""
+    """Declare the arguments of this command."""
     add_pool_arguments(parser)
     add_connection_arguments(parser)
     add_output_argument(parser)

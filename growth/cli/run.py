@@ -28,7 +28,7 @@ SECONDS_TO_END: Final = 7.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the words of this command."""
+    """Declare the arguments of this command."""
     add_connection_arguments(parser)
     parser.add_argument(
         "--only",

@@ -1,8 +1,8 @@
-"""`growth uninstall`: growth out of a cluster, with its machines or without.
+"""`growth uninstall`: remove growth from a cluster, with or without its machines.
 
-What becomes of the machines has to be said: they cost money, and work runs on them. Keeping them
-needs nobody's help; giving them back is the reconciler's work, and is waited for before anything
-that it needs is taken away.
+What happens to the machines must be chosen: they cost money, and pods run on them. Keeping them
+needs nothing else; removing them is the reconciler's work, which must be finished before anything
+that it needs is removed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class MachinesChoice(StrEnum):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the words of this command."""
+    """Declare the arguments of this command."""
     parser.add_argument(
         "--machines",
         choices=[each.value for each in MachinesChoice],
@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Take it away."""
+    """Remove it."""
     try:
         seconds = Duration.parse(arguments.wait).seconds
     except ValueError as mistake:
@@ -104,7 +104,7 @@ def _of(items: list[Object], kinds: frozenset[str]) -> list[Object]:
 
 
 async def _nobody_leads(connection: Connection, namespace: str) -> None:
-    """Or what is taken away would be written again."""
+    """Otherwise it would write again what is removed."""
     await until_nothing_is_missing(partial(_leaders, connection, namespace), seconds=LEASE_RUNS_OUT)
 
 

@@ -49,7 +49,7 @@ LEFT_OUT: Final = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the words of this command."""
+    """Declare the arguments of this command."""
     parser.add_argument(
         "--file",
         type=Path,

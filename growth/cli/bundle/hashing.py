@@ -3,7 +3,7 @@
 Hashed are names of pods, workloads, namespaces, claims, volumes and nodes of others, and the values
 of labels that people invent, wherever rules compare them. Names of pools and of their machines, and
 labels that Kubernetes and growth define, stay: they are what a report is about. The key is made for
-one bundle and thrown away: who has two bundles can't compare them.
+one bundle and thrown away, so two bundles can't be compared.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NAMES: Final = frozenset(
         "providerID",
     }
 )
-"""Fields that hold a name of somebody."""
+"""Fields that contain names."""
 OPEN_KINDS: Final = frozenset(
     {
         "Pod",
@@ -42,7 +42,7 @@ OPEN_KINDS: Final = frozenset(
         "VolumeAttachment",
     }
 )
-"""Kinds in which all fields of these names are somebody's."""
+"""Kinds in which all these fields contain names of users."""
 LABELS: Final = frozenset({"labels", "matchLabels", "nodeSelector"})
 KNOWN_NAMES: Final = frozenset({"default", "kube-system", ""})
 """They mean something to growth."""
@@ -56,7 +56,7 @@ DEFINED: Final = (
     "kubernetes.io/os",
     "node-role.kubernetes.io/",
 )
-"""Beginnings of labels whose values are nobody's secret."""
+"""Prefixes of labels whose values aren't secret."""
 SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 COMPARED: Final = frozenset({"Gt", "Lt"})
 """Operators that look into a value."""
@@ -88,7 +88,7 @@ class Hashing:
     def _of_kind(self, kind: str, one: dict[str, Any]) -> dict[str, Any]:
         changed: dict[str, Any] = self._changed(one, NAMES if kind in OPEN_KINDS else frozenset())
         if kind == "CSINode":
-            # It bears its node's name, and names drivers, which are nobody's secret.
+            # It has its node's name, and names drivers, which aren't secret.
             changed["metadata"] = self._changed(changed["metadata"], NAMES)
         return changed
 
@@ -109,7 +109,7 @@ class Hashing:
         return changed
 
     def _of_owner(self, owner: str) -> str:
-        """A pod is told as `Pod namespace/name`; other owners have no name of anybody's."""
+        """A pod is written as `Pod namespace/name`; other owners contain no names of users."""
         kind, _, rest = owner.partition(" ")
         return f"{kind} {'/'.join(map(self.name, rest.split('/')))}" if kind == "Pod" else owner
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the words of this command."""
+    """Declare the arguments of this command."""
     actions = parser.add_subparsers(metavar="ACTION", dest="action", required=True)
     save = actions.add_parser("save", help="write the current prices, read from Hetzner's API")
     save.add_argument(

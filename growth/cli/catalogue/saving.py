@@ -66,7 +66,7 @@ class _Environment:
         return token
 
     async def join_token(self, order: Order, node_class: HetznerNodeClass) -> str:
-        raise NotImplementedError(f"nobody joins: {order.name}, {node_class.name}")
+        raise NotImplementedError(f"no machine joins here: {order.name}, {node_class.name}")
 
     async def withdraw_join_tokens(self) -> None:
         """There are none."""

@@ -1,7 +1,7 @@
 """How commands reach the cluster: chosen with the same words as kubectl's.
 
-The first question is one that any server answers at once: a person is told within five seconds
-that nobody is there, whatever the command goes on to ask.
+The first request is one that any server answers at once. So a cluster that doesn't answer is
+reported within five seconds, whatever the command asks next.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ async def _version(connection: Connection) -> str:
 
 
 def completed(work: Coroutine[object, object, _T]) -> _T:
-    """Run a command's work to its end, on a loop of its own that nobody else gets to see."""
+    """Run a command's work to its end, in an event loop of its own."""
     log_to_standard_error()
     with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
         return runner.run(work)

@@ -30,7 +30,7 @@ _T = TypeVar("_T")
 _R = TypeVar("_R", bound="CustomResource")
 
 LIST_PATIENCE: Final = 30.0
-"""Seconds for a page of a list; whoever answered once may take its time."""
+"""Seconds for a page of a list; a server that has answered once gets more time."""
 
 
 class NotInstalled(GiveUp):

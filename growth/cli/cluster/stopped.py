@@ -1,7 +1,7 @@
 """Has a reconciler stopped writing, because it was about to break a rule that must always hold?
 
-It says so on its Lease, which is all that it writes then. A Lease that has run out tells of a
-process that is no more.
+It writes this to its Lease, and nothing else. An expired Lease belongs to a process that no longer
+runs.
 """
 
 from __future__ import annotations

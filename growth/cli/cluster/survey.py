@@ -51,7 +51,7 @@ PAUSED: Final = "Paused"
 NOT_IN_PLACE: Final = frozenset(
     {KeepingReason.STARTING, KeepingReason.MINIMUM, KeepingReason.PAID, KeepingReason.IDLE}
 )
-"""What is said only of a node that is in nobody's place any more."""
+"""Reasons that only a node has that no longer replaces another one."""
 
 
 class PausedUntil(msgspec.Struct, frozen=True):
@@ -137,7 +137,7 @@ def survey(
             name: paid_hour_of(pool, _class_of(pool, classes)) for name, pool in pools.items()
         },
     )
-    # Nobody waits on the monotonic clock here: it may begin at any number.
+    # Nothing waits on the monotonic clock here, so it may begin at any number.
     instant = Instant(0.0, now)
     return Survey(
         scene=scene,
@@ -176,7 +176,7 @@ def _class_of(pool: NodePool, classes: Iterable[NodeClass]) -> NodeClass | None:
 def _promises(
     requests: Iterable[NodeRequest], pending: Iterable[Pod], told: Mapping[str, str]
 ) -> frozenset[str]:
-    """Nodes whose pool says so, as long as anybody waits at all.
+    """Nodes whose pool says so, as long as any pod is pending.
 
     Of others, machines that were requested for pods that wait still, which have their request's
     name: so it is until the pool's status speaks of them.

@@ -1,10 +1,10 @@
 """What is wrong with growth itself: the one line that `status`, `explain` and others begin with.
 
-Where no reconciler leads, a pod waits for something else than a plan, and figures tell of the past.
-Few questions suffice to know that, so every command can ask them: the Lease, judged by the clock
+Without a leading reconciler, no plan is made for pending pods, and figures are old.
+A few requests are enough to know, so every command can make them: the Lease, judged by the clock
 of the API server; the ConfigMap of a pause; the counts of the processes beside the reconciler.
-What can't be asked for lack of rights, or isn't answered in time, is not told. `growth doctor`
-looks closer.
+What can't be read for lack of rights, or isn't answered in time, is left out. `growth doctor`
+checks more.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ SCRIPTS: Final[Mapping[str, Callable[[Mapping[str, SpokenCommand]], str]]] = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the words of this command."""
+    """Declare the arguments of this command."""
     parser.add_argument("shell", choices=SCRIPTS)
     add_output_argument(parser)
     parser.epilog = (

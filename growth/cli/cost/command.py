@@ -1,4 +1,4 @@
-"""`growth cost`: what pools and workloads cost, what nobody uses, and what the best would cost.
+"""`growth cost`: what pools and workloads cost, what is unused, and what the best plan would cost.
 
 The bound is that of a plan for all that runs now, made here by the code of `growth plan`.
 """
@@ -41,7 +41,7 @@ TIMES: Final = 2
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the words of this command."""
+    """Declare the arguments of this command."""
     parser.add_argument(
         "--effort",
         choices=(WITHOUT, "quick", "normal", "thorough"),

@@ -1,4 +1,4 @@
-"""What nodes cost, who uses that, and how much of it nobody uses.
+"""What nodes cost, which pods use them, and how much is unused.
 
 A pod uses the larger one of its shares of CPU and memory of its node. Where those shares come to
 more than the whole node (one pod full of CPU beside one full of memory), they are scaled down to
@@ -27,21 +27,21 @@ NOTHING: Final = Decimal(0)
 
 
 class Expense(msgspec.Struct, frozen=True, kw_only=True):
-    """One node's price, and who uses it."""
+    """One node's price, and which pods use it."""
 
     price: Decimal
-    """An hour; zero where nobody knows it."""
+    """Per hour; zero if unknown."""
     shares: Mapping[str, float]
     """Of the node, by the uid of the pod; together at most 1."""
 
     @property
     def used(self) -> float:
-        """How much of the node somebody uses."""
+        """How much of the node is used."""
         return min(1.0, sum(self.shares.values()))
 
     @property
     def idle(self) -> Decimal:
-        """What an hour of what nobody uses costs."""
+        """Cost of the unused part per hour."""
         return self.price * (1 - _exactly(self.used))
 
     def cost_of(self, pod: Pod) -> Decimal:
@@ -50,7 +50,7 @@ class Expense(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def expense(node: Node, held: Occupancy) -> Expense:
-    """What a node costs, and by whom that is used."""
+    """What a node costs, and which pods use it."""
     shares = {pod.metadata.uid: _share(pod, node) for pod in held.pods}
     whole = max(1.0, sum(shares.values()))
     return Expense(

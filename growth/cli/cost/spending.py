@@ -1,4 +1,4 @@
-"""Where the money goes: by pool, by workload, and what of it nobody uses."""
+"""Where the money goes: by pool, by workload, and what is unused."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOTHING: Final = Decimal(0)
 
 
 class Share(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What somebody costs an hour."""
+    """Cost per hour."""
 
     name: str
     hourly_cost: Decimal
@@ -34,9 +34,9 @@ class Share(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     count: int
     """Nodes of a pool, pods of a workload."""
     idle_cost: Decimal = NOTHING
-    """Of a pool: what nobody has asked for."""
+    """Of a pool: cost of resources that no pod requests."""
     currency: str = ""
-    """Of its amounts; who is paid for in two has a share in each."""
+    """Of its amounts; a pool or workload in two currencies has a share in each."""
 
 
 class Bound(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -60,14 +60,14 @@ class Spending(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     pools: tuple[Share, ...]
     workloads: tuple[Share, ...]
     unpriced: tuple[str, ...]
-    """Nodes of which nobody knows the price."""
+    """Nodes whose price is unknown."""
     bound: Bound | None = None
     currency: str = ""
     """Of all amounts, if it is known and the only one."""
     costs: Mapping[str, Decimal] = {}
     """Of an hour, by currency."""
     idle_costs: Mapping[str, Decimal] = {}
-    """The same of what nobody has asked for."""
+    """The same for resources that no pod requests."""
     growth: Trouble | None = None
     """What is wrong with growth itself."""
 

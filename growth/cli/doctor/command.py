@@ -55,7 +55,7 @@ EXAMINATIONS: Final[tuple[Examination, ...]] = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the words of this command."""
+    """Declare the arguments of this command."""
     add_own_namespace_argument(parser)
     _add_proof_arguments(parser)
     add_connection_arguments(parser)

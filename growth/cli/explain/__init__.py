@@ -1,1 +1,1 @@
-"""`growth explain`: why a pod waits, why a node is there, what holds a pool."""
+"""`growth explain`: why a pod is pending, why a node is kept, what limits a pool."""

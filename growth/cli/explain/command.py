@@ -1,4 +1,4 @@
-"""`growth explain`: why a pod waits, why a node came and stays, what holds a pool."""
+"""`growth explain`: why a pod is pending, why a node was bought and is kept, what limits a pool."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _Kinds(tuple[str, ...]):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the words of this command."""
+    """Declare the arguments of this command."""
     parser.add_argument("kind", choices=_Kinds(KINDS), help="or KIND/NAME, as in kubectl")
     parser.add_argument(
         "name",
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Tell the story."""
+    """Print the explanation."""
     arguments.kind, arguments.name = kind_and_name(arguments.kind, arguments.name)
     story, seen = completed(_story(arguments))
     print_answer(arguments, story, explanation_lines(story, seen.now.wall, seen.names))

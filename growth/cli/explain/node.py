@@ -1,4 +1,4 @@
-"""Why a node was bought, why it is there still, and what it would save to do without it."""
+"""Why a node was bought, why it is kept, and what removing it would save."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ REGION_LABEL = "topology.kubernetes.io/region"
 
 
 def explained_node(node: Node, seen: Survey) -> Explanation:
-    """The story of one node."""
+    """The explanation of one node."""
     keeping = seen.kept.get(node.name)
     if keeping is None:
         return Explanation(
@@ -65,7 +65,7 @@ def explained_node(node: Node, seen: Survey) -> Explanation:
 
 
 def awaited(request: NodeRequest, seen: Survey) -> Explanation:
-    """The story of a machine that has no node: not yet, or no more."""
+    """The explanation of a machine without a node: not yet, or no longer."""
     spec = request.spec
     what = f"{spec.server_type} in {spec.location}, {hourly(spec.price, spec.currency)} per hour"
     pods = f"for {counted(len(spec.pods), 'pod')}{_wished_by(request, seen)}"
@@ -85,7 +85,7 @@ def _without_a_node(request: NodeRequest) -> str:
 
 
 def leaving(removal: NodeRemovalRequest, seen: Survey) -> Explanation:
-    """The story of a machine whose node is gone already, or never was."""
+    """The explanation of a machine whose node is gone or never existed."""
     spec, phase = removal.spec, removal.status.phase
     return Explanation(
         kind="NodeRemovalRequest",

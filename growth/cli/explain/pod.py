@@ -1,4 +1,4 @@
-"""Why a pod waits, what comes for it, and how far that is: from the pod, pools and requests."""
+"""Why a pod is pending, which node is on its way, and how far: from the pod, pools and requests."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
 
 UNSEEN_AFTER: Final = 30
-"""Seconds after which a pod that no plan has looked at tells that nobody plans."""
+"""Seconds without any plan for a pod after which growth probably isn't running."""
 MOST_UNPLACED: Final = 50
-"""As many pods without a place as the status of a pool tells of."""
+"""Maximum number of pods without a place in the status of a pool."""
 
 
 def explained_pod(pod: Pod, seen: Survey) -> Explanation:
-    """The story of one pod."""
+    """The explanation of one pod."""
     now = seen.now.wall
     return Explanation(
         kind="Pod",
@@ -44,7 +44,7 @@ def explained_pod(pod: Pod, seen: Survey) -> Explanation:
 
 
 def is_waiting(pod: Pod) -> bool:
-    """Whether a node is what it waits for."""
+    """Whether it waits for a node."""
     return standing(pod) in {PodProgress.UNREACHED, PodProgress.UNSCHEDULABLE}
 
 
@@ -53,7 +53,7 @@ def _headline(pod: Pod, now: datetime) -> str:
 
 
 def _without_a_wish(pod: Pod) -> str:
-    """Why no node is looked for; empty if one is."""
+    """Why the pod doesn't need a new node; empty if it does."""
     if pod.is_terminating:
         return "is being deleted, so it needs no node"
     if pod.is_finished:
@@ -119,7 +119,7 @@ def _of_pools(pod: Pod, seen: Survey) -> Iterator[Fact]:
 
 
 def _of_plans(pod: Pod, seen: Survey) -> Iterator[Fact]:
-    """What plans have said, pool by pool; where all say the same, once."""
+    """The results of the last plans, by pool; equal ones are shown once."""
     told: dict[str, UnplacedPod] = {}
     for pool, entry in _unplaced(pod, seen.pools):
         if all(entry.reason != other.reason for other in told.values()):
@@ -155,7 +155,7 @@ def _in_vain(pod: Pod, seen: Survey) -> Iterator[Fact]:
 
 
 def _unplanned(pod: Pod, usable: Sequence[NodePool], seen: Survey) -> Iterator[Fact]:
-    """Nobody has said anything: too early, one of too many, or nobody is there who plans."""
+    """No plan has mentioned the pod: it is too new, the list is full, or growth doesn't run."""
     since = _time(pod.metadata.creation_timestamp)
     seconds = 0.0 if since is None else (seen.now.wall - since).total_seconds()
     full = [pool.name for pool in usable if len(pool.status.unplaced) >= MOST_UNPLACED]
@@ -182,7 +182,7 @@ def _of_requests(pod: Pod, seen: Survey) -> Iterator[Fact]:
 
 
 def _requests_for(pod: Pod, seen: Survey) -> list[NodeRequest]:
-    """The newest first, as an older one is one that didn't come to anything."""
+    """The newest first, because an older one has failed."""
     found = [
         request
         for request in seen.scene.requests.values()
@@ -192,7 +192,7 @@ def _requests_for(pod: Pod, seen: Survey) -> list[NodeRequest]:
 
 
 def _awaited(pod: Pod, seen: Survey) -> list[NodeRequest]:
-    """Those of its requests that it can still get its place by."""
+    """Its requests that may still give it a place."""
     return [
         each
         for each in _requests_for(pod, seen)
@@ -202,7 +202,7 @@ def _awaited(pod: Pod, seen: Survey) -> list[NodeRequest]:
 
 
 def _for_this(pod: Pod, request: NodeRequest, seen: Survey) -> str:
-    """How far a purchase is for one of the pods that it was made for."""
+    """How far a purchase is, for one of its pods."""
     if request.status.phase is not RequestPhase.READY:
         return how_far(request, seen)
     if request.name not in seen.scene.cluster.nodes:
@@ -214,7 +214,7 @@ def _for_this(pod: Pod, request: NodeRequest, seen: Survey) -> str:
 
 
 def _too_little(pod: Pod, name: str, seen: Survey) -> str:
-    """What of the pod's requests is no longer left on a node; empty where all is."""
+    """The resource request of the pod that no longer fits on a node; empty if all fit."""
     node, held = seen.scene.cluster.nodes[name], seen.scene.cluster.occupancy(name)
     lacking = shortages(pod.requests, have=node.allocatable, taken=held.requested)
     return lacking[0].text if lacking else ""
@@ -232,7 +232,7 @@ def _made(request: NodeRequest) -> str:
 
 
 def how_far(request: NodeRequest, seen: Survey) -> str:
-    """Where a purchase stands, and when it is given up."""
+    """How far a purchase is, and when growth gives up on it."""
     status, now = request.status, seen.now.wall
     pool = seen.pools.get(request.spec.pool)
     since = span_since(status.last_transition_time or request.metadata.creation_timestamp, now)

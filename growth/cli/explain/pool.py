@@ -1,4 +1,4 @@
-"""What a pool has, what keeps it from buying, and why its nodes are there."""
+"""What a pool has, what keeps it from buying, and why its nodes are kept."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def explained_pool(pool: NodePool, seen: Survey) -> Explanation:
-    """The story of one pool."""
+    """The explanation of one pool."""
     status = pool.status
     ready = f"{status.ready} of {status.wanted} wanted nodes are ready"
     others = ((each.currency, each.hourly_cost) for each in status.other_costs)

@@ -62,7 +62,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def explanation_lines(story: Explanation, now: datetime, names: ShortNames) -> Iterator[str]:
-    """The story for people."""
+    """The explanation as text."""
     yield from trouble.trouble_line(story.growth)
     yield from wrapped("", names.in_text(story.headline), indent=4)
     width = max((len(fact.topic) for fact in story.facts), default=0)

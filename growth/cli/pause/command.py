@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the words of this command."""
+    """Declare the arguments of this command."""
     add_pool_arguments(parser)
     parser.add_argument(
         "--for",

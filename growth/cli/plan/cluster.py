@@ -50,7 +50,7 @@ async def see_cluster(arguments: argparse.Namespace) -> SeenCluster:
 
 
 async def seen_by(lists: Lists) -> SeenCluster:
-    """The same, by whoever reads already."""
+    """The same, with lists that are already being read."""
     built_in = [lists.all_of(path, decode) for path, decode in BUILT_IN.values()]
     objects = await together(built_in)
     resources = await together(_if_known(lists, kind) for kind in OURS)

@@ -34,7 +34,7 @@ SHOW_AFTER = 1.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the words of this command."""
+    """Declare the arguments of this command."""
     files = inputs.add_files_argument(parser)
     files.required, files.default = False, []
     parser.add_argument(

@@ -1,9 +1,9 @@
-"""Where `growth plan` has its prices from, and what they leave out.
+"""Where `growth plan` gets its prices, and which are missing.
 
 A class lists its types itself or in a ConfigMap, or its provider's prices are in a list: the file
-that `--catalogue` names, else the one that comes with growth. What a pool names
-and nobody sells, or sells at a price that nobody knows, is told by name, as a plan that goes
-without it in silence would look like advice.
+that `--catalogue` names, else the one that comes with growth. Types and locations of a pool that
+aren't sold, or whose price is unknown, are listed by name; otherwise a plan without them would
+look like advice.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ DataKey = tuple[str, str, str]
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):
-    """Of what prices are, so that nobody believes them more than they deserve."""
+    """The currency and date of the prices, so that readers can judge them."""
 
     currency: str
     date: str

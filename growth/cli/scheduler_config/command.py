@@ -26,7 +26,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9.-]*")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the words of this command."""
+    """Declare the arguments of this command."""
     parser.add_argument(
         "--for",
         dest="target",

@@ -32,7 +32,7 @@ SHOWN: Final = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the words of this command."""
+    """Declare the arguments of this command."""
     add_connection_arguments(parser)
     add_output_argument(parser)
     parser.epilog = "Exit code 0 if nothing needs attention, 1 otherwise."

@@ -1,7 +1,7 @@
 """How growth is doing, from what lies in the cluster: pure, so that it can be shown and tested.
 
 The answer has one form for people and programs. What needs a person stands at its end, where the
-eye of somebody who has just run a command is.
+eye of a person who has just run a command is.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     @property
     def is_well(self) -> bool:
-        """Whether nobody has to do anything."""
+        """Whether nothing needs attention."""
         growth_is_well = self.growth is None or not self.growth.needs_a_person
         return growth_is_well and not self.needs_a_person
 

@@ -56,7 +56,7 @@ class NodeBar(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """For how many it was bought; None where its plan can't be read."""
     hourly_cost: str
     idle_cost: str
-    """An hour of what nobody has asked for."""
+    """Cost per hour of resources that no pod requests."""
     currency: str
     """Of both."""
     reason: str
@@ -82,7 +82,7 @@ class FleetBars(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     costs: Mapping[str, Decimal] = {}
     """Of an hour, by currency."""
     idle_costs: Mapping[str, Decimal] = {}
-    """The same of what nobody has asked for."""
+    """The same for resources that no pod requests."""
     growth: Trouble | None = None
     """What is wrong with growth itself."""
 
@@ -141,7 +141,7 @@ def _bar(node: Node, seen: Survey) -> NodeBar:
 
 
 def _planned(node: Node) -> int | None:
-    # Anybody who may write nodes may have written over it.
+    # Everyone with write access to nodes can overwrite it.
     pods = plan_of(node).get("pods")
     return pods if isinstance(pods, int) else None
 

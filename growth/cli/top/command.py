@@ -21,7 +21,7 @@ ABOVE: Final = 7
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the words of this command."""
+    """Declare the arguments of this command."""
     add_every_argument(parser, default="2s")
     add_connection_arguments(parser)
     add_output_argument(parser)

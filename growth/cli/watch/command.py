@@ -36,7 +36,7 @@ REMEMBERED: Final = 500
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the words of this command."""
+    """Declare the arguments of this command."""
     add_every_argument(parser, default="1s")
     parser.add_argument(
         "--until-settled",

@@ -13,11 +13,10 @@ if TYPE_CHECKING:
     from growth.cli.status.watched import WatchedCluster
 
 QUIET_LOOKS: Final = 5
-"""Looks in a row that find nothing to do, before it is believed: who has just made pods must not be
-told that all is done because no scheduler has seen them yet."""
+"""Looks in a row without anything to do before the command ends, because the scheduler may not have
+seen the newest pods yet."""
 STANDSTILL: Final = 30.0
-"""Seconds in which growth itself stands still, before that is the answer: the successor of a leader
-that is restarted needs less."""
+"""Seconds without progress of growth before that is the answer: a new leader takes over in less."""
 
 
 class Settling(msgspec.Struct, frozen=True, kw_only=True):

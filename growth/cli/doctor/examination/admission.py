@@ -1,7 +1,7 @@
-"""Are pods admitted by growth? A rehearsed pod tells: it names a pool that no one has.
+"""Does growth admit pods? A dry-run pod that names an unknown pool shows it.
 
-The webhook warns of it, so the API server has reached it, has trusted it, and has heard it. A
-policy needs no proof of that kind: it is part of the API server.
+If the webhook's warning arrives, the API server reaches it and trusts it. A policy needs no such
+test: it is part of the API server.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Are the certificates there, valid for a while, and trusted by those who have to?"""
+"""Do the certificates exist, are they valid for a while, and trusted where needed?"""
 
 from __future__ import annotations
 

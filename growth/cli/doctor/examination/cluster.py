@@ -1,4 +1,4 @@
-"""Is the cluster reachable, of a version that we know, and of the same time as this machine?"""
+"""Is the cluster reachable, its version supported, and its clock right?"""
 
 from __future__ import annotations
 

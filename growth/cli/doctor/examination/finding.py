@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from growth.kube.transport import Connection
 
 PATIENCE: Final = 4.0
-"""Seconds to wait for an answer: a person is told within five that nobody is there."""
+"""Seconds to wait for an answer: a cluster that doesn't answer is reported within five."""
 
 
 class Level(StrEnum):

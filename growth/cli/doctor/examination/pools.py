@@ -22,7 +22,7 @@ NEXT: Final = "docs/guides/install.md has an example: kubectl apply -f docs/exam
 
 
 async def examine_node_classes(place: ExaminedCluster) -> Findings:
-    """As the cloud has said."""
+    """What the provider has answered."""
     for kind in NODE_CLASSES.values():
         for document in await place.listed(kind.collection()):
             yield _of_class(document)
@@ -61,7 +61,7 @@ def _outdated(spec: dict[str, Any]) -> list[str]:
 
 
 async def examine_pools(place: ExaminedCluster) -> Findings:
-    """As the reconciler has said."""
+    """What the reconciler has written."""
     documents = await place.listed(NodePool.collection())
     if not documents and await is_installed(place):
         yield warn("pools", "no NodePool exists, so nothing is bought", NEXT)

@@ -69,7 +69,7 @@ async def _workloads(place: ExaminedCluster) -> Findings:
 
 
 async def _is_missed(place: ExaminedCluster, name: str) -> bool:
-    """Whether somebody needs it: a policy admits pods without a process."""
+    """Whether it is needed: a policy admits pods without a process."""
     match name:
         case installed.WEBHOOKS:
             return await place.found(WEBHOOK) is not None

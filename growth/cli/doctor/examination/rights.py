@@ -1,4 +1,4 @@
-"""May each process do what it has to? Asked of the API server for its account, right by right.
+"""Does each process have the rights it needs? The API server is asked right by right.
 
 What it has to is what its roles say as they are shipped: a test holds that each of those rights is
 used, and that no other is needed.

@@ -1,10 +1,10 @@
-"""Does kube-scheduler really ask the extender?
+"""Does kube-scheduler call the extender?
 
-From outside of the scheduler its configuration can't be read. What can be known: the extender
-counts the questions that reach it, and its metrics can be read through the API server; how many
-pods were bound meanwhile stands in the pods. Pods that were bound without a question say that the
-stanza isn't in force. Where the scheduler's command line can be seen (a static pod of kubeadm, an
-annotation of k3s) it says whether a configuration is given at all.
+The scheduler's configuration can't be read from outside. But the extender counts the calls that it
+receives, its metrics can be read through the API server, and the pods show how many were bound
+meanwhile. If pods were bound without a call, the scheduler doesn't use the extender. Where the
+scheduler's command line is visible (a static pod of kubeadm, an annotation of k3s), it shows
+whether a configuration is given at all.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ BOUND: Final = {"fieldSelector": "spec.nodeName!="}
 
 
 class ExtenderCalls(NamedTuple):
-    """What an extender tells of itself."""
+    """An extender's own counts."""
 
     questions: int
     refused: int
@@ -39,7 +39,7 @@ class ExtenderCalls(NamedTuple):
 
 
 async def examine_scheduler(place: ExaminedCluster) -> Findings:
-    """What the extenders have heard, against what was bound."""
+    """The calls that the extenders received, compared with the pods that were bound."""
     pods = await place.listed(f"/api/v1/namespaces/{place.namespace}/pods", STREAMING)
     if not pods:
         return
@@ -118,7 +118,7 @@ def _was_bound(pod: dict[str, Any], since: datetime) -> bool:
 
 
 async def _why(place: ExaminedCluster) -> str:
-    """The remedy, as exactly as can be seen."""
+    """The remedy, as exactly as possible."""
     static = await place.listed("/api/v1/namespaces/kube-system/pods", STATIC)
     words = [w for pod in static for each in pod["spec"]["containers"] for w in _words(each)]
     if words and not any(word.startswith("--config") for word in words):

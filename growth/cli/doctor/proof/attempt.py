@@ -29,7 +29,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     pod: dict[str, Any]
     steps: tuple[ProofStep, ...]
     machine: str
-    """What would be bought, for a person who pays for it."""
+    """What would be bought, shown before it is bought."""
 
     @property
     def pod_name(self) -> str:

@@ -29,7 +29,7 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """An hour, by the prices that growth plan has."""
 
     def spoken(self, currency: str) -> str:
-        """For a person who decides whether to pay for it."""
+        """For the person who decides whether to buy it."""
         return f"a {self.server_type} in {self.location} at {hourly(self.price, currency)} per hour"
 
 

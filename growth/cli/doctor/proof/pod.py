@@ -20,7 +20,7 @@ def pod_for(
     """A pod that no node fits which the pool has or which is on its way to it.
 
     After so many seconds on a node it ends by itself, so that no machine is paid for on its behalf
-    where nobody could delete it.
+    when growth doctor can't delete it.
     """
     taken, (container,) = sorted(nodes), PROBE["spec"]["containers"]
     spec = {

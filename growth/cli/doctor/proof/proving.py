@@ -1,4 +1,4 @@
-"""How a proof runs: look again and again until the step's end or its patience is reached."""
+"""How a proof runs: check repeatedly until the step is done or its time is over."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Unproved(GiveUp):
 
 
 class ProofRun:
-    """One run through all steps; what it does to the world is handed in."""
+    """One run through all steps; its effects are passed in."""
 
     def __init__(
         self,

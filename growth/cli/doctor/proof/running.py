@@ -1,6 +1,6 @@
-"""A proof as a command runs it: a person's word, every step as it is done, and the way out.
+"""A proof as a command: confirmation, each step as it is done, and cleanup.
 
-It is prepared and carried out over two connections, as a person may think about it for a while.
+It uses two connections, because a person may take a while to confirm.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ async def _prepared(arguments: argparse.Namespace) -> Attempt:
 
 
 def _agreed(attempt: Attempt, arguments: argparse.Namespace) -> bool:
-    """Money is spent only when somebody has said so."""
+    """Money is spent only after confirmation."""
     stream = sys.stderr if arguments.output == "json" else sys.stdout
     offer = f"pool {attempt.pool} buys {attempt.machine} for the pod {attempt.pod_name}"
     print(f"{offer}; both are removed at the end", file=stream, flush=True)

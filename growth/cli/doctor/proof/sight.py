@@ -72,7 +72,7 @@ async def see_proof(lists: Lists, *, pod: str, uid: str, pool: str, machine: str
 
 
 def newest(requests: tuple[NodeRequest, ...], uid: str) -> str:
-    """A request that came to nothing is followed by another."""
+    """A failed request is followed by another one."""
     named = [each for each in requests if any(pod.uid == uid for pod in each.spec.pods)]
     made = {each.name: each.metadata.creation_timestamp for each in named}
     return max(made, key=lambda name: (str(made[name]), name), default="")

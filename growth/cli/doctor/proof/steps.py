@@ -1,6 +1,6 @@
-"""The steps of a proof in their order: what each waits for, how long, and where to look if in vain.
+"""The steps of a proof in order: what each waits for, how long, and where to look if it fails.
 
-They are the way of any pod through growth, so the step that fails names the part that is broken.
+Every pod takes the same steps, so the step that fails names the part that is broken.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def _bound(sight: ProofSight) -> str:
 
 
 def _bound_elsewhere(sight: ProofSight) -> str:
-    """A pod that found room on what was bought for others meanwhile proves nothing."""
+    """A pod that was bound to a machine for other pods proves nothing."""
     place = sight.pod.spec.node_name if sight.pod is not None else ""
     requested = sight.request.name if sight.request is not None else ""
     if not place or place == requested:

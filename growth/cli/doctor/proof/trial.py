@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 class TrialPod:
-    """An async context manager: the pod is there inside of it, until it is deleted."""
+    """An async context manager: the pod exists inside it."""
 
     def __init__(self, attempt: Attempt, lists: Lists) -> None:
         self._attempt, self._lists = attempt, lists
         self.uid = ""
         self.left = ""
-        """What an early end leaves; empty where all steps were done."""
+        """What may be left after an early end; empty if all steps are done."""
 
     @property
     def path(self) -> str:
