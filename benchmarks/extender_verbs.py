@@ -15,7 +15,7 @@ import statistics
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
@@ -38,7 +38,7 @@ from growth.service.settings import LogForm, LogLevel
 from growth.service.tls import Certificates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import AsyncIterator, Iterator, Sequence
 
 FLOOR: Final = "floor"
 POD_BYTES: Final = 6000
@@ -65,8 +65,11 @@ def question(names: Sequence[str]) -> bytes:
     return json.dumps({"Pod": pod, "Nodes": None, "NodeNames": names}).encode()
 
 
-def latencies(address: str, verb: str, body: bytes, *, times: int) -> Latency:
-    """The time from before the call is sent until the whole answer has arrived."""
+def latencies(address: str, verb: str, body: bytes, *, times: int, pause: float = 0.0) -> Latency:
+    """How long an answer takes, from before the question is sent until all of it is there.
+
+    The pause is between two questions, in seconds.
+    """
     host, _, port = address.rpartition(":")
     head = f"POST /{verb} HTTP/1.1\r\nHost: growth\r\nContent-Length: {len(body)}\r\n\r\n"
     request = head.encode() + body
@@ -75,9 +78,15 @@ def latencies(address: str, verb: str, body: bytes, *, times: int) -> Latency:
         for _ in range(100):
             _ask(connection, request)
         gc.disable()
-        taken = sorted(_ask(connection, request) for _ in range(times))
+        taken = sorted(_ask_after(pause, connection, request) for _ in range(times))
         gc.enable()
     return Latency(statistics.median(taken) * 1e3, taken[int(times * 0.99)] * 1e3)
+
+
+def _ask_after(pause: float, connection: socket.socket, request: bytes) -> float:
+    if pause:
+        time.sleep(pause)
+    return _ask(connection, request)
 
 
 def _ask(connection: socket.socket, request: bytes) -> float:
@@ -137,7 +146,9 @@ def _pod(node: str, number: int) -> Pod:
     )
 
 
-async def _answer_verbs(nodes: int) -> None:
+@asynccontextmanager
+async def verbs_of(nodes: int) -> AsyncIterator[tuple[Service[ExtenderSettings], str]]:
+    """The verbs over a cluster of so many nodes, and their URL."""
     service = _service()
     steering = _steering(node_names(nodes))
     verbs = Verbs(
@@ -149,6 +160,11 @@ async def _answer_verbs(nodes: int) -> None:
     port = verbs_port(service.settings)
     certificates = Certificates(service)
     async with serve_port(port, verbs.application(), certificates, answers=verbs.answers) as url:
+        yield service, url
+
+
+async def _answer_verbs(nodes: int) -> None:
+    async with verbs_of(nodes) as (_, url):
         gc.freeze()
         print(url, flush=True)
         await asyncio.Event().wait()

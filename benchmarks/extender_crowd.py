@@ -1,0 +1,193 @@
+"""The extender in a crowd: how long a call takes while 200 clients ask for the metrics.
+
+First one client asks /filter alone, then while 200 others ask /metrics without end, on connections
+that they keep or open anew. Both are measured in one run, as the machine decides about much of it.
+Then a waiting gang, about whose pods Kubernetes 1.36 asks thousands of times a second: how much
+processor time a call takes, and how far the memory grows. Goals: p99 5 ms in the crowd, 0.2 ms of
+processor time for a call, and flat memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import os
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from typing_extensions import override
+
+from benchmarks.extender_verbs import latencies, node_names, question, verbs_of
+from benchmarks.processor_time import used_by
+from growth.kube.cache.metrics import CacheMetrics
+from growth.service.address import Address
+from growth.service.endpoints import serve_endpoints
+from growth.service.web_server import listen, place_of
+from kwok.processes import PROC
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+    from pathlib import Path
+
+CLIENTS: Final = 200
+GOAL: Final = 5.0
+"""Milliseconds for the slowest of a hundred."""
+GANG_GOAL: Final = 0.2
+"""Milliseconds of processor time for a call."""
+NODES: Final = 100
+PAUSE: Final = 0.002
+"""Seconds between two calls, in which a scheduler does its own work for a pod."""
+MANNERS: Final = ("kept", "new")
+_PAGE: Final = b"GET /metrics HTTP/1.1\r\nHost: growth\r\n\r\n"
+
+
+class CrowdedExtender(NamedTuple):
+    """The process that answers."""
+
+    pid: int
+    verbs: str
+    metrics: str
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be chosen."""
+    parser.add_argument("--questions", type=int, default=1000, help="for each figure")
+    parser.add_argument("--gang", type=int, default=50_000, help="calls about a waiting gang")
+    parser.add_argument("--runs", type=int, default=2, help="of each kind, in turns")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Measures and prints."""
+    print(f"load while measuring: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+    with crowded_extender() as at:
+        for _ in range(arguments.runs):
+            _compare(at, arguments.questions)
+        _ask_for_a_gang(at, arguments.gang)
+
+
+def _compare(at: CrowdedExtender, times: int) -> None:
+    body = question(node_names(NODES))
+    alone = latencies(at.verbs, "filter", body, times=times, pause=PAUSE)
+    print(f"filter alone: median {alone.median:.2f} ms, p99 {alone.p99:.2f} ms")
+    for manner in MANNERS:
+        with _crowd(at.metrics, manner):
+            found = latencies(at.verbs, "filter", body, times=times, pause=PAUSE)
+        print(
+            f"  {CLIENTS} clients, connections {manner:5} median {found.median:.2f} ms, p99 "
+            f"{found.p99:.2f} ms: {found.p99 / alone.p99:.0f} times as long   goal {GOAL:.0f} ms"
+        )
+
+
+def _ask_for_a_gang(at: CrowdedExtender, times: int) -> None:
+    body = question(node_names(NODES))
+    latencies(at.verbs, "filter", body, times=times // 10)
+    before, memory, began = (
+        used_by(_NO_FOLDER, it=at.pid)["it"],
+        _resident(at.pid),
+        time.monotonic(),
+    )
+    latencies(at.verbs, "filter", body, times=times)
+    rate = times / (time.monotonic() - began)
+    spent = (used_by(_NO_FOLDER, it=at.pid)["it"] - before) / times * 1e3
+    grown = _resident(at.pid) - memory
+    print(f"a waiting gang, {times} calls at {rate:.0f} a second: {spent:.3f} ms of processor time")
+    print(
+        f"  each (goal {GANG_GOAL}), and the memory of {memory:.1f} MB has grown by {grown:.1f} MB"
+    )
+
+
+_NO_FOLDER: Path = PROC / "self" / "fdinfo"
+
+
+def _resident(pid: int) -> float:
+    lines = (PROC / str(pid) / "status").read_text("utf-8").splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
+
+
+@contextlib.contextmanager
+def crowded_extender() -> Iterator[CrowdedExtender]:
+    """The extender's verbs and its endpoints, as a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.extender_crowd", "answer"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            verbs, metrics = process.stdout.readline().split()
+            yield CrowdedExtender(process.pid, verbs, metrics)
+        finally:
+            process.kill()
+
+
+@contextlib.contextmanager
+def _crowd(place: str, manner: str) -> Iterator[None]:
+    command = [sys.executable, "-m", "benchmarks.extender_crowd", manner, place]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            process.stdout.readline()
+            yield
+        finally:
+            process.kill()
+
+
+async def _answer() -> None:
+    async with verbs_of(NODES) as (service, url):
+        CacheMetrics(service.registry)
+        with listen(Address("127.0.0.1", 0), setting="port") as listening:
+            async with serve_endpoints(service, listening):
+                gc.freeze()
+                print(url.removeprefix("http://"), place_of(listening), flush=True)
+                await asyncio.Event().wait()
+
+
+class _Client(asyncio.Protocol):
+    def __init__(self, *, keeps: bool, answered: asyncio.Event) -> None:
+        self._keeps = keeps
+        self._answered = answered
+        self.gone = asyncio.Event()
+
+    @override
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        transport.write(_PAGE)
+
+    @override
+    def data_received(self, data: bytes) -> None:
+        # The page ends with a line; that one piece does is taken for the end of the page.
+        if data.endswith(b"\n"):
+            self._answered.set()
+            if self._keeps:
+                self._transport.write(_PAGE)
+            else:
+                self._transport.close()
+
+    @override
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.gone.set()
+
+
+async def _press(manner: str, place: str) -> None:
+    host, _, port = place.rpartition(":")
+    loop, answered = asyncio.get_running_loop(), asyncio.Event()
+
+    async def press() -> None:
+        while True:
+            with contextlib.suppress(OSError):
+                _, client = await loop.create_connection(
+                    lambda: _Client(keeps=manner == "kept", answered=answered), host, int(port)
+                )
+                await client.gone.wait()
+
+    async with asyncio.TaskGroup() as tasks:
+        for _ in range(CLIENTS):
+            tasks.create_task(press())
+        await answered.wait()
+        print("pressing", flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(_answer() if sys.argv[1] == "answer" else _press(sys.argv[1], sys.argv[2]))
