@@ -1,1 +1,1 @@
-"""Where machines come from: one port, and a room for each cloud behind it."""
+"""Where machines come from: one port, and a package for each cloud behind it."""

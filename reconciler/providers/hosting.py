@@ -1,4 +1,4 @@
-"""What the process hands to the clients of a cloud, and what they give in return."""
+"""The interface between the process and the clients of a cloud."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ProviderHost:
-    """The process, as far as clients of clouds need it."""
+    """What the clients of a cloud get from the process."""
 
     connection: Connection
     """To the API server."""
     registry: CollectorRegistry
     now: Callable[[], Instant]
     doubted: Callable[[], None]
-    """Called when what is known of node classes may no longer be so: ask again."""
+    """Called when the results of earlier checks of node classes may be outdated."""
     cluster: Callable[[], str]
-    """The cluster's id; empty while it isn't known."""
+    """The id of the cluster; empty until it is known."""
     pool: Callable[[str], NodePool | None]
     requests: Callable[[], Iterable[NodeRequest]]
     endpoints: Mapping[str, str]
-    """Addresses of APIs, by provider; a provider without one uses its usual address."""
+    """Addresses of APIs, by provider. A provider without an entry uses its default address."""
 
 
 class ProviderClients(Protocol):
-    """All clients of one kind of cloud."""
+    """All clients of one provider kind."""
 
     def provider(self, name: str, node_class: Callable[[], Any]) -> Provider | None:
-        """The port of the class of this name; None while nobody could find what it bought."""
+        """The port of the class of this name; None while its machines couldn't be found again."""
 
     async def close(self) -> None:
-        """End all connections."""
+        """Close all connections."""

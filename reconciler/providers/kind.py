@@ -1,9 +1,9 @@
-"""What the reconciler's rules know of a kind of provider, in one record.
+"""What the reconciler's rules know about a provider kind, in one record.
 
-Rules take what differs between clouds from here and never ask which cloud they deal with. What
-every process may ask, such as how hours are billed, stands on the node class itself
-(`growth.api.nodeclass`); the clients that talk to the cloud are named and not imported, as rules do
-no I/O and a client library takes a third of a second to load.
+Rules read the differences between clouds from here and never check which cloud they deal with. What
+every process needs, such as how hours are billed, is on the node class itself
+(`growth.api.nodeclass`). The clients that talk to the cloud are named and not imported, because
+rules do no I/O and a client library takes a third of a second to load.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ C = TypeVar("C", bound=NodeClass)
 
 
 def nothing_listed(_: NodeClass) -> None:
-    """Of a class that lists nothing itself: its cloud has to be asked."""
+    """For a class without a catalogue of its own: its cloud has the catalogue."""
 
 
 def id_after(scheme: str) -> Callable[[str], str | None]:
-    """Of a cloud whose providerIDs are this text and a machine's id."""
+    """For a cloud whose providerIDs are this prefix and a machine's id."""
 
     def machine_id(provider_id: str) -> str | None:
         return provider_id.removeprefix(scheme) or None if provider_id.startswith(scheme) else None
@@ -39,33 +39,34 @@ def id_after(scheme: str) -> Callable[[str], str | None]:
 
 @dataclass(frozen=True, kw_only=True)
 class ListedPrices(Generic[C]):
-    """How `growth plan` reads a list of prices in a file, where no cloud can be asked."""
+    """How `growth plan` reads a price list from a file, without access to the cloud."""
 
     offerings: Callable[[PriceList, C, datetime], tuple[Offering, ...]]
     estimates: Callable[[PriceList, C], frozenset[tuple[str, str]]]
-    """The offers, as type and place, whose price is an estimate in some part."""
+    """The offers, as type and location, whose price is partly or fully an estimate."""
     why_not: Callable[[PriceList, C, ServerTypeName], str]
-    """Why a type is offered nowhere."""
+    """Why the class can't buy a type in any location."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProviderKind(Generic[C]):
-    """One kind of cloud."""
+    """One provider kind."""
 
     node_class: type[C]
     machine_id: Callable[[str], str | None]
-    """The id of the machine that a node's providerID names, exactly as listings tell it; None where
-    it names none of this cloud's."""
+    """The machine id in a node's providerID, exactly as listings show it; None for a providerID of
+    another cloud."""
     parts: Callable[[C, ServerTypeName, str], Mapping[str, object] | None]
-    """What of a class a machine of this type and architecture is made from, by the names of YAML:
-    a node drifts when it changes. None where that can't be told."""
+    """The fields of a class that a machine of this type and architecture is created from, by their
+    names in YAML. A node drifts when one of them changes. None if they aren't known."""
     own_catalogue: Callable[[C], tuple[Offering, ...] | None] = nothing_listed
-    """The catalogue that is written in the class itself; None where its cloud has to be asked."""
+    """The catalogue that is part of the class itself; None if only its cloud has it."""
     catalogue_in: Callable[[C, str, str], tuple[Offering, ...]] | None = None
-    """The catalogue in the text that the class refers to, and where that is, for mistakes in it."""
+    """Reads the catalogue from the text that the class refers to. The last argument says where the
+    text is, for error messages."""
     listed: ListedPrices[C] | None = None
-    """None where prices are never in a list of their own."""
+    """None for a cloud without price lists in files."""
     is_zone_told_by_nodes: bool = False
-    """Whether zones are best known from nodes, as a cloud controller of the cluster names them."""
+    """Whether nodes are the best source for zones, because a cloud controller sets their labels."""
     clients: str
-    """The module whose `open_clients` makes what talks to the cloud."""
+    """The module whose `open_clients` creates the clients that talk to the cloud."""

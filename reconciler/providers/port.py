@@ -1,8 +1,8 @@
-"""What growth asks of a cloud: four questions, and closed sets of answers.
+"""The port to a cloud: a few calls, each with a closed set of answers.
 
-A provider never decides and never waits: `create` asks and returns, whether the machine has come is
-seen in later listings. `create` is idempotent by name: what is found under it, with our cluster's
-label and the request's uid, is adopted.
+A provider never decides and never waits. `create` asks and returns; later listings show whether the
+machine has come. `create` is idempotent by name: a machine that has the name, the label of this
+cluster and the request's uid is adopted.
 """
 
 from __future__ import annotations
@@ -31,50 +31,50 @@ class ClassKey(NamedTuple):
 
 
 class SharedNetwork(msgspec.Struct, frozen=True, kw_only=True):
-    """What machines of several offers share, and what has an end: a private network."""
+    """A private network: machines of several offerings share it, and it has a maximum size."""
 
     name: str
-    """Unlike that of every other room of every cloud."""
+    """Unique among the networks of all clouds."""
     most: int
-    """Machines that find a place in it."""
+    """The most machines that it can hold."""
     taken: frozenset[str]
-    """Ids of those that had one when it was looked at; others than ours count too."""
+    """Ids of the machines that were in it when it was read, including machines of others."""
 
 
 class Offering(msgspec.Struct, frozen=True, kw_only=True):
-    """A machine that can be bought, in one place, at one price."""
+    """A server type that can be bought in one location, at one price."""
 
     provider: str
     server_type: ServerTypeName
     location: str
     price: Decimal
-    """What an hour costs."""
+    """The price per hour."""
     currency: str = ""
-    """What all of its prices are in, such as EUR; empty where the provider doesn't say. Prices are
-    compared and added up within one currency only."""
+    """The currency of its prices, such as EUR; empty if the provider doesn't say. Prices are only
+    compared and added up within one currency."""
     monthly_cap: Decimal | None = None
-    """The most that it costs in a calendar month; None means that hours are all that counts."""
+    """The maximum price for a calendar month; None if all hours are billed."""
     allocatable: Resources
     """What is left for pods, before DaemonSets."""
     labels: Mapping[str, str] = {}
-    """Labels that its node will carry: architecture, type, place, and those of the offer."""
+    """Labels that its node will have: architecture, type, location, and those of the offering."""
     own_labels: Mapping[str, str] = {}
-    """Those of the offer alone, which tell two offers of one type in one place apart."""
+    """Labels of this offering alone. They distinguish offerings of one type in one location."""
     available: int | None = None
-    """Machines that can be had of it; None means nobody knows a limit."""
+    """How many machines of it can be bought; None if no limit is known."""
     rooms: tuple[SharedNetwork, ...] = ()
-    """What its machines take a place in, together with those of other offers."""
+    """The networks that its machines join, together with those of other offerings."""
     doubts: int = 0
-    """How little the provider says for it: equal offers are bought in this order."""
+    """How many reasons there are against it. Of equal offerings, the fewest doubts come first."""
 
     @property
     def name(self) -> str:
-        """As NodeRequests write it: hetzner-cax11."""
+        """The name in NodeRequests, such as hetzner-cax11."""
         return f"{self.provider}-{self.server_type.canonical}"
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """One machine, to be made under this name and no other."""
+    """One machine to create, under exactly this name."""
 
     name: str
     request_uid: str
@@ -86,42 +86,42 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     labels: Mapping[str, str]
     """Labels of the node."""
     annotations: Mapping[str, str]
-    """Annotations of the node, where the provider can set them from the start."""
+    """Annotations of the node, if the provider can set them from the start."""
     taints: tuple[Taint, ...]
-    """Taints that the node has from its first second."""
+    """Taints that the node has when it joins."""
     intended_at: datetime | None = None
-    """When the intent was written down: a listing that is younger knows what became of it. None
+    """When the intent was recorded: a younger listing shows the machine if it was created. None
     means just now."""
 
 
 class FailureClass(StrEnum):
-    """Why a machine can't be made, by what is to be done."""
+    """Why a machine can't be created, by what to do about it."""
 
     TRANSIENT = "Transient"
     """Ask again soon."""
     TEMPLATE = "Template"
-    """The pool or its node class is wrong: nothing is asked until it changes."""
+    """The pool or its node class is wrong: don't ask again until it changes."""
     FATAL = "Fatal"
-    """The provider can't be used at all: token, permissions."""
+    """The provider can't be used at all, because of its token or permissions."""
 
 
 class ProviderTrouble(StrEnum):
-    """What a cloud's refusal means: every provider sorts what it is told into these."""
+    """What a cloud's error means. Every provider maps the errors of its cloud to these."""
 
     STOCKOUT = "Stockout"
-    """None of this type can be had in this place."""
+    """This type isn't available in this location."""
     LOCATION_DOWN = "LocationDown"
-    """Nothing can be had in this place."""
+    """Nothing is available in this location."""
     QUOTA = "Quota"
-    """The account may not have more."""
+    """The account has reached a limit."""
     THROTTLED = "Throttled"
     """Too many calls."""
     TRANSIENT = "Transient"
-    """Nobody knows whether it was done: ask again under the same name."""
+    """The call may or may not have taken effect: ask again under the same name."""
     TEMPLATE = "Template"
-    """What was asked for can't be had by anyone."""
+    """The request can never succeed as it is."""
     FATAL = "Fatal"
-    """We may not ask at all."""
+    """The token or its permissions don't allow the call."""
 
 
 SCOPES: Mapping[ProviderTrouble, UnmetScope] = {
@@ -132,27 +132,27 @@ SCOPES: Mapping[ProviderTrouble, UnmetScope] = {
 
 
 class Accepted(msgspec.Struct, frozen=True, kw_only=True):
-    """The machine is being made, or was there already."""
+    """The machine is being created, or exists already."""
 
     machine_id: str
 
 
 class Unmet(msgspec.Struct, frozen=True, kw_only=True):
-    """The provider has none."""
+    """The provider refused: it has no such machine now."""
 
     reason: str
     scope: UnmetScope
 
 
 class Throttled(msgspec.Struct, frozen=True, kw_only=True):
-    """Too many calls; nothing was made."""
+    """Too many calls; nothing was created."""
 
     seconds: float
-    """How long the provider asks us to wait."""
+    """How long the provider asks growth to wait."""
 
 
 class Failed(msgspec.Struct, frozen=True, kw_only=True):
-    """Not made, or nobody knows: the name tells, as asking again adopts what is there."""
+    """Not created, or the result isn't known. Asking again under the same name is safe."""
 
     failure: FailureClass
     reason: str
@@ -162,7 +162,7 @@ CreateAnswer = Accepted | Unmet | Throttled | Failed
 
 
 def refused_create(trouble: ProviderTrouble, *, reason: str, seconds: float = 0.0) -> CreateAnswer:
-    """What a create that ran into trouble answers."""
+    """The answer to a create that ran into trouble."""
     match trouble:
         case ProviderTrouble.STOCKOUT | ProviderTrouble.LOCATION_DOWN | ProviderTrouble.QUOTA:
             return Unmet(reason=reason, scope=SCOPES[trouble])
@@ -175,7 +175,7 @@ def refused_create(trouble: ProviderTrouble, *, reason: str, seconds: float = 0.
 
 
 class Answered(msgspec.Struct, frozen=True, kw_only=True):
-    """The provider's last word on one request."""
+    """The provider's latest answer to one request."""
 
     at: float
     """The monotonic second at which it came."""
@@ -183,7 +183,7 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeleteOutcome(StrEnum):
-    """What a delete came to."""
+    """The result of a delete."""
 
     ACCEPTED = "Accepted"
     GONE = "Gone"
@@ -191,23 +191,23 @@ class DeleteOutcome(StrEnum):
 
 
 class DeleteAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """The provider's word on a delete."""
+    """The provider's answer to a delete."""
 
     outcome: DeleteOutcome
     reason: str = ""
     seconds: float = 0.0
-    """How long to wait before it is asked for again."""
+    """How long to wait before the next try."""
 
 
 class Occupied(msgspec.Struct, frozen=True, kw_only=True):
-    """The provider was not asked: the API server itself shows pods on the node."""
+    """The delete wasn't sent, because the API server shows pods on the node."""
 
     pods: tuple[str, ...]
-    """Namespace/name, the first of them."""
+    """The first of them, as namespace/name."""
 
 
 class GivenBack(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of the last try to delete a machine."""
+    """The result of the last try to delete a machine."""
 
     at: float
     """The monotonic second at which it came."""
@@ -215,7 +215,7 @@ class GivenBack(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MachineState(StrEnum):
-    """How far a machine is."""
+    """The state of a machine."""
 
     CREATING = "Creating"
     RUNNING = "Running"
@@ -232,76 +232,78 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     pool: str
     state: MachineState
     reason: str = ""
-    """Of a failed one: why."""
+    """Why it failed, for a failed machine."""
     scope: UnmetScope | None = None
-    """Of a failed one: how far the refusal reaches; None if nothing was refused."""
+    """What the refusal covers, for a failed machine; None if nothing was refused."""
     created_at: datetime | None = None
 
 
 class Listing(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """Our cluster's machines at one provider."""
+    """The machines of this cluster at one provider."""
 
     at: Instant
-    """When it was asked for: it knows everything that was confirmed before."""
+    """When it was requested: it shows everything that was confirmed before."""
     is_complete: bool
     reason: str = ""
-    """Of an incomplete one: why."""
+    """Why it isn't complete."""
     machines: Mapping[str, Machine]
     """By name."""
     calls: int = 0
-    """What it took of a limit that others live on too; the next one follows accordingly later."""
+    """How many calls it took. Others share the rate limit, so after more calls, growth waits longer
+    until the next listing."""
 
     @cached_property
     def by_id(self) -> Mapping[str, Machine]:
-        """The same machines by what they are known by: names can be given again."""
+        """The same machines by id, because names can be reused."""
         return {machine.machine_id: machine for machine in self.machines.values()}
 
 
 class Sight(msgspec.Struct, frozen=True, kw_only=True):
-    """How well the machines of one node class are seen."""
+    """The latest listings of one node class, and how far they can be trusted."""
 
     listing: Listing | None = None
     """The last complete one."""
     before: Listing | None = None
-    """The complete one before it: what two of them don't show is gone."""
+    """The complete listing before it. A machine that neither of them shows is gone."""
     blind_since: float | None = None
-    """Since which monotonic second no complete listing has come; None while all is well."""
+    """The monotonic second since which no complete listing has come; None if all is well."""
     problem: str = ""
-    """Of a blind one: why."""
+    """Why no complete listing comes."""
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a node class before a machine is bought for it."""
+    """The result of checking a node class, before a machine is bought for it."""
 
     at: float
-    """The monotonic second at which it was asked."""
+    """The monotonic second at which the check began."""
     generation: int = 0
-    """The generation of the class that it is about."""
+    """The generation of the class that was checked."""
     failure: FailureClass | None = None
-    """Whether no machine can be made: TEMPLATE until the class changes, FATAL until the cloud lets
-    us in. None while machines can be made."""
+    """Why no machine can be created: TEMPLATE until the class changes, FATAL until the cloud grants
+    access. None if machines can be created."""
     problems: tuple[str, ...] = ()
-    """Everything that is wrong then: what, where, how to mend it."""
+    """All problems in that case: what, where, and how to fix it."""
     doubts: tuple[str, ...] = ()
-    """What the cloud says and isn't believed, such as a price; the last good one holds."""
+    """Values from the cloud that growth doesn't believe, such as a price. It uses the last good
+    one."""
     found: Mapping[str, Any] = {}
-    """What the names in the class stand for, as its status tells it."""
+    """The ids behind the names in the class, as its status shows them."""
 
 
 class Provider(Protocol):
     """A cloud."""
 
     async def check(self) -> Checked:
-        """Whether machines can be made for the class; RetryLater while nobody can say."""
+        """Check a class before buying for it. Raises RetryLater if the cloud doesn't answer."""
 
     async def offerings(self) -> tuple[Offering, ...]:
-        """What can be bought now, in a stable order; RetryLater while nobody can say."""
+        """What can be bought now, in a stable order. Raises RetryLater if that isn't known."""
 
     async def create(self, order: Order) -> CreateAnswer:
-        """Ask for a machine; asking again under the same name makes no second one."""
+        """Ask for a machine. Asking again under the same name never creates a second one."""
 
     async def list(self) -> Listing:
-        """Our machines, all of them or a listing that says it isn't complete."""
+        """All machines of this cluster, or a listing that says it isn't complete."""
 
     async def delete(self, machine: Machine) -> DeleteAnswer:
-        """Ask for a machine's end; one that is gone is no failure."""
+        """Delete a machine. It is no failure if the machine is gone already."""

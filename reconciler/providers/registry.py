@@ -1,4 +1,4 @@
-"""All kinds of providers. Another one is a package beside this module, and a line here."""
+"""All provider kinds. To add one, add a package beside this module and an entry here."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ PROVIDERS: Final[dict[str, ProviderKind[Any]]] = {
 
 
 def provider_kind(node_class: NodeClass) -> ProviderKind[Any]:
-    """What is known of the cloud that a class is for."""
+    """The provider kind of a node class."""
     return PROVIDERS[node_class.kind]
 
 
 def provider_of_offering(name: str) -> ProviderKind[Any] | None:
-    """The kind of cloud that an offering such as hetzner-cax11 is of; None if it isn't known."""
+    """The provider kind of an offering such as hetzner-cax11; None if no kind matches."""
     provider = name.partition("-")[0]
     return next((each for each in PROVIDERS.values() if each.node_class.provider == provider), None)

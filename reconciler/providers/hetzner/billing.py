@@ -1,4 +1,4 @@
-"""What a server costs over time: whole hours begun, at most the monthly price in each month."""
+"""What a server costs over time: every started hour, up to the monthly price in each month."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ HOUR = timedelta(hours=1)
 
 
 def cost(created: datetime, ended: datetime, *, hourly: Decimal, monthly: Decimal) -> Decimal:
-    """What a server has cost from its creation to its end."""
+    """What a server costs from its creation to its end."""
     return sum(
         (min(hours * hourly, monthly) for hours in _hours_by_month(created, ended)), Decimal(0)
     )
 
 
 def _hours_by_month(created: datetime, ended: datetime) -> Iterator[int]:
-    """Hours begun, in the calendar month that each began in."""
+    """The number of started hours in each calendar month, by the month in which an hour starts."""
     begun = max(1, math.ceil((ended - created) / HOUR))
     start = created
     while begun > 0:

@@ -1,8 +1,8 @@
-"""One server: looked for, and only then asked for.
+"""Buys one server, after checking that it doesn't exist yet.
 
-The name is unique in the project, so it is the key that makes a second try harmless. Where a server
-exists already under it, the labels tell whose it is: the request's, and then it is adopted; or
-somebody else's, and then this request gets none, and the next one has another name.
+A server's name is unique in the project, which makes a second try harmless. If a server with the
+name exists, its labels show whose it is. A server of this request is adopted. Otherwise, this
+request is refused, and the next request has another name.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class WantedServer(msgspec.Struct, frozen=True, kw_only=True):
-    """An order with everything that Hetzner has to be told."""
+    """An order with everything that the API call needs."""
 
     order: Order
     node_class: HetznerNodeClass
@@ -42,14 +42,14 @@ class WantedServer(msgspec.Struct, frozen=True, kw_only=True):
     architecture: str
     user_data: str
     token: str
-    """The join token in the user data, which no error may quote."""
+    """The join token in the user data; no error may contain it."""
     cluster: str
 
 
 async def find_server(
     project: HetznerProject, order: Order, *, now: Instant
 ) -> CreateAnswer | None:
-    """The answer if there is a server under this name, or if nobody can say; else nothing."""
+    """The answer if the server exists or the listing isn't complete; None if it can be bought."""
     listing = await project.servers.listing(younger_than=_needed(project, order, now=now))
     if not listing.is_complete:
         return refused_create(ProviderTrouble.TRANSIENT, reason=f"not bought: {listing.reason}")
@@ -58,7 +58,7 @@ async def find_server(
 
 
 async def buy(project: HetznerProject, wanted: WantedServer) -> CreateAnswer:
-    """Ask for the server."""
+    """Create the server."""
     try:
         server = await _placed(project, wanted)
     except CallFailed as failed:
@@ -69,7 +69,7 @@ async def buy(project: HetznerProject, wanted: WantedServer) -> CreateAnswer:
 
 
 def server_body(wanted: WantedServer) -> dict[str, Any]:
-    """What is posted, but for the placement group."""
+    """The body of the POST, without the placement group."""
     spec, resolved, order = wanted.node_class.spec, wanted.resolved, wanted.order
     body = {
         "name": order.name,
@@ -88,18 +88,19 @@ def server_body(wanted: WantedServer) -> dict[str, Any]:
 
 
 def _waiting_for(subnet: str, body: dict[str, Any]) -> dict[str, Any]:
-    """The same, but made switched off: a subnet can only be chosen afterwards."""
+    """The same body, but the server stays off: its subnet can only be chosen afterwards."""
     first, *others = body["networks"]
     labels = body["labels"] | subnet_label(first, subnet)
     return body | {"networks": others, "labels": labels, "start_after_create": False}
 
 
 def _needed(project: HetznerProject, order: Order, *, now: Instant) -> float:
-    """From when on a listing knows what became of an order."""
+    """The earliest moment from which a listing shows the result of earlier tries."""
     intended = now.monotonic
     if order.intended_at is not None:
         intended -= max(0.0, now.seconds_since(order.intended_at))
     tried = project.tries.at(order.name)
+    # Strictly after the last try: a listing of the same instant may have been read before it.
     return intended if tried is None else max(intended, math.nextafter(tried, math.inf))
 
 
@@ -114,7 +115,7 @@ def _adopted(machine: Machine, order: Order) -> CreateAnswer:
 
 
 async def _placed(project: HetznerProject, wanted: WantedServer) -> HetznerServer:
-    """In a placement group as the class wants it; where that fails, in another one or in none."""
+    """Create it in a placement group as the class says; on failure, in another group or in none."""
     policy = wanted.node_class.spec.placement_group
     if policy is PlacementGroupPolicy.NONE:
         return await _posted(project, wanted)
@@ -141,6 +142,7 @@ async def _in_group(project: HetznerProject, wanted: WantedServer) -> HetznerSer
         raise
     finally:
         project.groups.release(group, server=name)
+    # There is no await between `release` and this, or another purchase could take the place.
     project.groups.bought(group, server_id=server.id)
     return server
 
@@ -157,13 +159,16 @@ async def _after_failure(
     failure, name = failed.failure, wanted.order.name
     if failure.code == "uniqueness_error":
         return await _under_the_same_name(project, wanted, failed)
+    # A cached id may be outdated, so read the ids again. But do it once for each server, or a class
+    # that names a deleted image would be retried forever.
     if failure.code == "not_found" and project.may_look_again(name):
         return refused_create(ProviderTrouble.TRANSIENT, reason=failure.reason)
     if failure.code in ABOUT_NETWORKS:
-        # The next look at the class tells which of them is full, and when it has room again.
+        # The next check of the class reads the networks again and shows which one is full.
         project.forget_inventory()
         return refused_create(failure.trouble, reason=_with_networks(failure, wanted))
     if failure.trouble is ProviderTrouble.TRANSIENT:
+        # The server may exist now, so the next try needs a listing younger than this moment.
         project.tries.add(name)
     return refused_create(failure.trouble, reason=failure.reason, seconds=failure.seconds)
 
@@ -176,7 +181,7 @@ def _with_networks(failure: Failure, wanted: WantedServer) -> str:
 async def _under_the_same_name(
     project: HetznerProject, wanted: WantedServer, failed: CallFailed
 ) -> CreateAnswer:
-    """A server has the name, and the listing didn't show it: it may be ours of a moment ago."""
+    """A server that the listing didn't show has the name: it may be ours from a moment ago."""
     name = wanted.order.name
     page = await project.calls.page(
         "/servers", key="servers", kind=HetznerServer, page=1, name=name

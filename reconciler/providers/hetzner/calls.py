@@ -1,9 +1,9 @@
-"""Single calls to the API: in threads, within the budget, without retries.
+"""Single calls to the API: in threads, within the rate budget, without retries.
 
-The client library blocks, sleeps between its own retries, and sends a create again whose answer was
-lost. Here a call is made once or not at all: what failed is decided on in the loop, where it can be
-seen. Each thread has a client of its own, as their sessions may not be shared, and a new token
-takes effect with the next call. No error leaves here with a part of the token in it.
+The client library blocks, sleeps between its own retries, and repeats a create whose answer was
+lost. Here, a call is made once or not at all, and the loop decides about retries, where they are
+visible. Each thread has its own client, because sessions can't be shared. A new token takes effect
+with the next call. No error raised here contains a part of the token.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ ENDPOINT: Final = "https://api.hetzner.cloud/v1"
 UNREADABLE: Final = Failure(
     code=NOT_READABLE, text="Hetzner's answer has another form than documented"
 )
-"""As a proxy in between may write it; the client library stumbles over such answers."""
+"""For example, the error page of a proxy, on which the client library fails."""
 Entry = TypeVar("Entry")
 Value = TypeVar("Value")
 TIMEOUTS = (5.0, 30.0)
-"""Seconds to connect, and to wait for more of an answer."""
+"""Seconds to connect, and to wait for the next bytes of an answer."""
 THREADS = 10
 CREATES_AT_ONCE = 8
 """Fewer than threads, so that a burst of purchases never keeps a delete waiting."""
 PAGE = 50
-"""The most that Hetzner puts on a page."""
+"""Hetzner's maximum number of entries on a page."""
 
 
 class CallFailed(RetryLater):
-    """Hetzner refused, or nobody knows."""
+    """Hetzner refused a call, or its result isn't known."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.reason, after=failure.seconds or None)
@@ -65,12 +65,12 @@ class CallFailed(RetryLater):
 
 
 class Pages(NamedTuple, Generic[Entry]):
-    """What a listing found, and whether that was everything."""
+    """The entries of a listing, and whether they are all."""
 
     entries: tuple[Entry, ...]
     is_complete: bool
     calls: int
-    """Pages that were read."""
+    """The number of pages read."""
 
 
 class HetznerPage(NamedTuple, Generic[Entry]):
@@ -79,20 +79,20 @@ class HetznerPage(NamedTuple, Generic[Entry]):
     entries: tuple[Entry, ...]
     next_page: int | None
     total: int | None
-    """Entries on all pages together."""
+    """The number of entries on all pages."""
 
 
 class _Heard(NamedTuple):
-    """What came back from a thread."""
+    """The result of a call in a thread."""
 
     payload: dict[str, Any] | None
     failure: Failure | None
     headers: Mapping[str, str]
-    """By names in any case, as HTTP has them."""
+    """The keys are case-insensitive."""
 
 
 class Calls:
-    """The API behind one token, which may be replaced at any time."""
+    """The API calls with one token, which may be replaced at any time."""
 
     def __init__(
         self, *, now: Callable[[], Instant], metrics: ProjectMetrics, endpoint: str = ENDPOINT
@@ -110,22 +110,22 @@ class Calls:
 
     @property
     def token(self) -> str:
-        """The token that calls are made with."""
+        """The current token."""
         return self._token
 
     @property
     def standing(self) -> RateBucket:
-        """What is left of the limit now."""
+        """What is left of the rate limit now."""
         return self._standing.later(self._now().monotonic)
 
     def use(self, token: str) -> None:
-        """Make the next calls with this token."""
+        """Use this token from the next call on."""
         self._token = token
 
     async def get(
         self, path: str, *, purpose: Purpose = Purpose.LIST, **params: Any
     ) -> dict[str, Any]:
-        """Read something; a read that fails says nothing of what can be bought."""
+        """Read something. A failed read never counts as a refusal to sell."""
         try:
             return await self._call("GET", path, purpose=purpose, params=params)
         except CallFailed as failed:
@@ -135,18 +135,18 @@ class Calls:
     async def create(
         self, path: str, body: Mapping[str, Any], *, secrets: Sequence[str] = ()
     ) -> dict[str, Any]:
-        """Make something; `secrets` are those in the body that no error may quote."""
+        """Create something; `secrets` are strings in the body that no error may contain."""
         async with self._creates:
             return await self._call(
                 "POST", path, purpose=Purpose.CREATE, secrets=secrets, json=dict(body)
             )
 
     async def delete(self, path: str) -> dict[str, Any]:
-        """End something."""
+        """Delete something."""
         return await self._call("DELETE", path, purpose=Purpose.DELETE)
 
     async def pages(self, path: str, *, key: str, kind: type[Entry], **params: Any) -> Pages[Entry]:
-        """All pages of a listing; it is complete if it did not change while it was read."""
+        """All pages of a listing. It is complete if it didn't change between its pages."""
         found: dict[Any, Entry] = {}
         totals: set[int | None] = set()
         calls = 0
@@ -158,6 +158,8 @@ class Calls:
                 found[getattr(entry, "id", len(found))] = entry
             totals.add(page.total)
             number = page.next_page
+        # If an entry disappears while the pages are read, others move up and one is missed. Then
+        # the totals of the pages differ, or they don't match the number of different entries.
         is_complete = totals in ({len(found)}, {None})
         return Pages(tuple(found.values()), is_complete, calls)
 
@@ -171,7 +173,7 @@ class Calls:
         return HetznerPage(entries, pagination.next_page, pagination.total_entries)
 
     async def close(self) -> None:
-        """Let calls under way end, and their connections with them."""
+        """Wait for running calls to end, then close their connections."""
         await asyncio.to_thread(self._threads.shutdown)
         for client in self._clients:
             _session(client).close()
@@ -180,6 +182,7 @@ class Calls:
         self, method: str, path: str, *, purpose: Purpose, secrets: Sequence[str] = (), **more: Any
     ) -> dict[str, Any]:
         self._refuse_beyond_budget(purpose)
+        # Counted before the call, so that concurrent calls can't overdraw the budget together.
         self._standing = self.standing.drawn()
         self._under_way += 1
         try:
@@ -228,7 +231,7 @@ class Calls:
         except APIException as error:
             return _Heard(None, _failure_of(error, secrets=(token, *secrets)), self._own.headers)
         except RequestException as error:
-            # Its text may hold the whole request.
+            # The error's text may contain the whole request.
             text = f"the connection failed before an answer came: {type(error).__name__}"
             return _Heard(None, Failure(code=ANSWER_LOST, text=text), self._own.headers)
         except (KeyError, TypeError):
@@ -256,7 +259,7 @@ class Calls:
         return own
 
     def _end_client(self) -> None:
-        """The client of a token that was replaced goes with its connections."""
+        """Close the client with the old token."""
         if (old := getattr(self._own, "client", None)) is not None:
             self._clients.remove(old)
             _session(old).close()
@@ -266,7 +269,7 @@ class Calls:
 
 
 def decoded_answer(value: Any, kind: type[Value]) -> Value:
-    """A part of an answer in its form."""
+    """Convert a part of an answer to its type."""
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
@@ -275,7 +278,7 @@ def decoded_answer(value: Any, kind: type[Value]) -> Value:
 
 
 def _session(client: Client) -> Session:
-    return client._client._session  # noqa: SLF001 - hooks and the end are only there
+    return client._client._session  # noqa: SLF001 - the only access to hooks and close
 
 
 def _failure_of(error: APIException, *, secrets: Sequence[str]) -> Failure:
@@ -289,7 +292,7 @@ def _failure_of(error: APIException, *, secrets: Sequence[str]) -> Failure:
 
 
 def _fields(details: Any) -> str:
-    """Which fields were wrong, and why; what is said of user data may quote it."""
+    """Which fields are wrong, and why; without user_data, because its messages may quote it."""
     fields = details.get("fields") if isinstance(details, dict) else None
     told = [
         f"{field['name']}: {', '.join(map(str, field.get('messages', ())))}"

@@ -1,9 +1,10 @@
-"""What can be bought: types in places, at their net price with a public address if there is one.
+"""What can be bought: types in locations, at net prices that include a public IPv4 address if used.
 
-What the API calls unavailable is only moved to the end, since it is wrong both ways: the account's
-own refusals tell the truth, and planning remembers those. What is retired can't be made and isn't
-offered. Of memory and disk a node gets less than the catalogue says; the first guess leaves what
-was measured on such machines, and what a node of the type really has is learnt once there is one.
+A type that the API marks as unavailable only moves to the end of the list, because the mark is
+often wrong in both directions. The refusals of the account are reliable, and planning remembers
+them. A retired type can't be created and isn't offered. A node has less memory and disk than the
+catalogue says. The first estimate uses measurements on such machines; once a node of the type has
+joined, growth uses what that node has.
 """
 
 from __future__ import annotations
@@ -38,23 +39,23 @@ ZONES: Final = {
     "hil": "hil-dc1",
     "sin": "sin-dc1",
 }
-"""The zone label that Hetzner's cloud controller sets: names of data centres that are no more."""
+"""The zone labels that Hetzner's cloud controller manager sets: names of former data centres."""
 SERVERS_IN_NETWORK: Final = 100
 USABLE_MEMORY: Final = Decimal("0.93")
-"""Of the catalogue's memory; kernel and firmware took 4.66 to 6.87 % on cx and cpx types."""
+"""The usable part of the memory: kernel and firmware took 4.66 to 6.87% on cx and cpx types."""
 USABLE_DISK: Final = Decimal("0.98")
-"""Of the catalogue's disk; the file system takes about 2 %."""
+"""The usable part of the disk: the file system takes about 2%."""
 
 
 class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
-    """What Hetzner sells, as it was last read."""
+    """What Hetzner sells, as last read."""
 
     types: tuple[ServerType, ...]
     locations: tuple[HetznerLocation, ...]
     pricing: Pricing
 
     def architecture_of(self, name: ServerTypeName) -> str:
-        """What processor a type has, as Hetzner calls it; empty for one that isn't sold."""
+        """Hetzner's name for the architecture of a type; empty for a type that isn't sold."""
         return next(
             (each.architecture for each in self.types if each.name.lower() == name.canonical), ""
         )
@@ -67,7 +68,7 @@ def hetzner_offerings(
     networks: Iterable[Network],
     now: datetime,
 ) -> tuple[Offering, ...]:
-    """What this class can buy, the most trustworthy first, then by name and place."""
+    """What this class can buy, by fewest doubts, then by name and location."""
     rooms = tuple(networks)
     found = [
         (_doubts(place), server_type.name, place.name, offering)
@@ -86,10 +87,11 @@ def image_for(spec: HetznerNodeClassSpec, architecture: str) -> str | None:
 
 
 def allocatable(server_type: ServerType, kubelet: Kubelet) -> Resources:
-    """The first guess at what is left for pods."""
+    """The first estimate of a node's allocatable resources."""
     memory = int(server_type.memory * 2**30 * USABLE_MEMORY)
     disk = int(server_type.disk * 10**9 * USABLE_DISK)
     evictions = kubelet.eviction_hard
+    # 100Mi and 10% are the kubelet's own defaults.
     kept = Resources(
         {
             MEMORY: _threshold(evictions.get("memory.available", "100Mi"), of=memory),
@@ -108,7 +110,7 @@ def allocatable(server_type: ServerType, kubelet: Kubelet) -> Resources:
 
 
 def zone_of(location: str, locations: Iterable[HetznerLocation]) -> str:
-    """The network zone of a place; empty for a place that nobody knows."""
+    """The network zone of a location; empty for an unknown location."""
     return next((each.network_zone for each in locations if each.name == location), "")
 
 
@@ -119,7 +121,7 @@ def _offering(
     place: TypeLocation,
     networks: tuple[Network, ...],
 ) -> Iterator[Offering]:
-    """The offering in this place, if there is a price and a way into the class's networks."""
+    """The offering in this location, if it has a price and the class's networks reach it."""
     price = _price_in(place.name, server_type.prices)
     address = _address_in(place.name, catalogue.pricing) if spec.public_ipv4 else None
     zone = zone_of(place.name, catalogue.locations)
@@ -141,7 +143,7 @@ def _offering(
 
 
 def _cap(price: Price, address: Price | None) -> Decimal | None:
-    """The most that a month costs; None where a part of it isn't known."""
+    """The maximum price for a month; None if a part of it isn't known."""
     months = [each.price_monthly for each in (price, address) if each is not None]
     return (
         sum((each.net for each in months if each is not None), Decimal(0)) if all(months) else None
@@ -158,7 +160,7 @@ def _is_retired(place: TypeLocation, now: datetime) -> bool:
 
 
 def _price_in(location: str, prices: Iterable[Price]) -> Price | None:
-    # Something that costs nothing is a mistake of the price list, and would be bought first.
+    # A price of zero is a mistake in the price list, and growth would buy such a type first.
     return next(
         (each for each in prices if each.location == location and each.price_hourly.net > 0), None
     )

@@ -1,4 +1,4 @@
-"""Labels by which another program would take our servers or nodes for its own, and delete them."""
+"""Labels that would make another program treat our servers or nodes as its own and delete them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ CLAIMS: Final = {
     "cluster-autoscaler.kubernetes.io/": "the Cluster Autoscaler",
     "karpenter.": "Karpenter",
 }
-"""Programs by how their labels begin."""
+"""Programs, by the prefix of their labels."""
 
 
 def label_mistakes(labels: Iterable[str], *, where: str) -> tuple[str, ...]:
-    """What is wrong with labels, each as what, where and how to mend it."""
+    """The problems with these labels, each with what, where, and how to fix it."""
     return tuple(
         f"{where}: by {label} {program} takes what growth buys for its own: take it out"
         for label in sorted(labels)

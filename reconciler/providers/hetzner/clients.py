@@ -1,4 +1,4 @@
-"""The clients of Hetzner Cloud: all classes share one cloud, which is opened once it is needed."""
+"""The clients of Hetzner Cloud: all classes share one cloud, which is opened when it is needed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reconciler.providers.port import Order
 
 USUAL_WAIT: Final = timedelta(minutes=10)
-"""How long a join token lives whose pool is gone."""
+"""How long a join token lives if its pool is gone."""
 
 
 class HetznerClients:
@@ -34,14 +34,18 @@ class HetznerClients:
     def provider(
         self, _: str, node_class: Callable[[], HetznerNodeClass | None]
     ) -> HetznerProvider | None:
-        """The port of one class; nothing is bought while it couldn't be found again."""
+        """The port of one class.
+
+        None until the cluster's id is known: without it in their labels, growth couldn't find its
+        servers again.
+        """
         cluster = self._host.cluster()
         if self._cloud is None and cluster:
             self._cloud = self._opened(cluster)
         return None if self._cloud is None else self._cloud.provider(node_class)
 
     async def close(self) -> None:
-        """End all connections to the cloud."""
+        """Close all connections to the cloud."""
         if self._cloud is not None:
             await self._cloud.close()
 
@@ -60,7 +64,7 @@ class HetznerClients:
         )
 
     def _done(self) -> Iterator[str]:
-        """Requests that no machine will join for any more."""
+        """The uids of requests whose machine has joined, or never will."""
         for request in self._host.requests():
             is_ours = request.spec.target_offering.startswith(f"{PROVIDER}-")
             if is_ours and request.status.phase not in COMING:
@@ -72,5 +76,5 @@ class HetznerClients:
 
 
 def open_clients(host: ProviderHost) -> HetznerClients:
-    """The clients of this process."""
+    """Create the clients for this process."""
     return HetznerClients(host)

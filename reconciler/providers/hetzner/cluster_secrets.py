@@ -1,7 +1,7 @@
-"""Secrets as the cluster keeps them: tokens that are read, and join tokens that are minted.
+"""The Secrets in the cluster: API tokens and templates to read, join tokens to create.
 
-A Secret is read again every few seconds while it is needed, so that a token which is replaced takes
-effect without a restart. Nothing read here is ever part of an error or a log line.
+A Secret in use is read again every few seconds, so a replaced token takes effect without a restart.
+No value read here ever appears in an error or a log line.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from reconciler.providers.port import Order
 
 FRESH_FOR = 10.0
-"""Seconds that a Secret is relied on."""
+"""Seconds for which a value is cached."""
 
 
 class ClusterSecrets:
-    """The Secrets of the cluster that growth runs for."""
+    """The Secrets of the cluster that growth manages."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class ClusterSecrets:
         self._known: dict[KeyReference, tuple[float, str]] = {}
 
     async def read(self, reference: KeyReference) -> str:
-        """What a Secret holds under a key."""
+        """The value of a key of a Secret."""
         now = self._now().monotonic
         read_at, value = self._known.get(reference, (float("-inf"), ""))
         if now - read_at < FRESH_FOR:
@@ -69,7 +69,7 @@ class ClusterSecrets:
         return value
 
     async def join_token(self, order: Order, node_class: HetznerNodeClass) -> str:
-        """The token of this order: the one that an earlier try has made, or a new one."""
+        """The token of this order: the one from an earlier try, or a new one."""
         token = tokens.minted(order.request_uid, choose=secrets.choice)
         body = tokens.token_secret(
             token,
@@ -85,7 +85,7 @@ class ClusterSecrets:
         return token.text
 
     async def withdraw_join_tokens(self) -> None:
-        """End the tokens of machines that need them no more, before they end by themselves."""
+        """Delete the tokens that machines no longer need, before they expire."""
         done = frozenset(self._done())
         self._withdrawn &= done
         for uid in sorted(done - self._withdrawn):
@@ -95,7 +95,7 @@ class ClusterSecrets:
             self._withdrawn |= {uid}
 
     async def _prolonged(self, token: tokens.JoinToken, expiration: str) -> str:
-        """The token of an earlier try, valid for as long as a new one would be."""
+        """The token of an earlier try, extended to the expiration of a new one."""
         answer = await self._connection.request(
             "PATCH",
             f"{_path(tokens.NAMESPACE)}/{token.secret_name}",

@@ -1,8 +1,8 @@
-"""What Hetzner's errors mean: one table for refused calls and for actions that fail later.
+"""What Hetzner's errors mean: one table for failed calls and for actions that fail later.
 
-The code decides, and only where Hetzner has used one code for several things does the text. What
-nobody has seen before counts as transient: it is asked for again under the same name, which makes
-no second server.
+The error code decides. Where Hetzner uses one code for several problems, the text decides too. An
+unknown code counts as transient: growth asks again under the same name, which never creates a
+second server.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 ANSWER_LOST: Final = "answer_lost"
-"""Our own: the connection ended before the answer, so nobody knows what was done."""
+"""growth's own code: the connection ended before the answer, so the result isn't known."""
 OVER_BUDGET: Final = "over_budget"
-"""Our own: the call was not made, as others need what is left of the limit."""
+"""growth's own code: the call wasn't made, to leave the rest of the rate limit to others."""
 NOT_READABLE: Final = "answer_not_readable"
-"""Our own: the answer has another form than documented."""
+"""growth's own code: the answer doesn't have the documented form."""
 LABEL_EDITED: Final = "label_edited"
-"""Our own: a server's label isn't as growth wrote it."""
+"""growth's own code: a person has changed a server's label."""
 ALREADY_DONE: Final = frozenset({"server_already_attached", "firewall_already_applied"})
-"""An action that failed with one of these has reached what it was for."""
+"""An action with one of these errors has achieved its purpose."""
 ABOUT_NETWORKS: Final = frozenset({"no_subnet_available", "ip_not_available", "networks_overlap"})
-"""A private network is full, or isn't as it must be."""
+"""A private network is full or misconfigured."""
 LONGEST_REASON = 300
 
 TROUBLES: Final = {
@@ -69,7 +69,7 @@ TROUBLES: Final = {
     "resource_locked": ProviderTrouble.FATAL,
     "deprecated_api_endpoint": ProviderTrouble.FATAL,
 }
-"""By code. A foreign server under our name is a stock-out: the next request has another name."""
+"""By code. A taken name counts as a stock-out, because the next request has another name."""
 
 EXCEPTIONS: Final = (
     ("forbidden", re.compile(r"(?i)\blimit"), ProviderTrouble.QUOTA),
@@ -82,11 +82,11 @@ EXCEPTIONS: Final = (
         ProviderTrouble.STOCKOUT,
     ),
 )
-"""(code, what the text says, what it means then)."""
+"""(code, pattern in the text, what the error means then)."""
 
 
 class CallSubject(Enum):
-    """What a call that failed was about."""
+    """What a failed call was for."""
 
     SERVER = "server"
     GROUP = "placement group"
@@ -95,27 +95,27 @@ class CallSubject(Enum):
 
 NOT_SOLD: Final[Mapping[CallSubject, frozenset[ProviderTrouble]]] = {
     CallSubject.SERVER: frozenset(SCOPES),
-    # A class that requires groups can buy nothing in a project that may have no more of them.
+    # A class that requires groups can't buy anything once the project's quota of them is used up.
     CallSubject.GROUP: frozenset({ProviderTrouble.QUOTA}),
     CallSubject.READING: frozenset(),
 }
-"""Which failures tell that something can't be bought; any other call may work in a moment."""
+"""Which failures mean that something can't be bought. With others, the next try may succeed."""
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
-    """One error, as it may be told to people: its text holds no secret."""
+    """One error. Its text contains no secrets, so it may be shown to people."""
 
     code: str
     text: str
     correlation_id: str = ""
-    """What Hetzner's support asks for."""
+    """The id that Hetzner's support asks for."""
     seconds: float = 0.0
-    """How long to wait, where the error or our own budget says so."""
+    """How long to wait, if the error or our own budget says so."""
     subject: CallSubject = CallSubject.SERVER
 
     @property
     def trouble(self) -> ProviderTrouble:
-        """What it means."""
+        """What the error means."""
         trouble = classify(self.code, self.text)
         if trouble in SCOPES and trouble not in NOT_SOLD[self.subject]:
             return ProviderTrouble.TRANSIENT
@@ -123,20 +123,20 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_about_groups(self) -> bool:
-        """Whether a placement group was the obstacle, so that another one or none may do."""
+        """Whether the placement group was the problem, so another group or none may work."""
         if self.subject is CallSubject.GROUP:
             return classify(self.code, self.text) in SCOPES
         return self.code == "placement_error" or "placement group" in self.text.lower()
 
     @property
     def reason(self) -> str:
-        """For logs, events and status: what Hetzner said, and how its support finds it."""
+        """For logs, events and status: Hetzner's text, code and correlation id."""
         asked = f", correlation id {self.correlation_id}" if self.correlation_id else ""
         return f"{self.text} ({self.code}{asked})"
 
 
 def classify(code: str, text: str) -> ProviderTrouble:
-    """What an error means, by its code first and by its text where the code isn't enough."""
+    """What an error means: by its code, and by its text where the code isn't enough."""
     for special, look, trouble in EXCEPTIONS:
         if code == special and look.search(text):
             return trouble
@@ -144,9 +144,9 @@ def classify(code: str, text: str) -> ProviderTrouble:
 
 
 def without_secrets(text: str, secrets: Iterable[str]) -> str:
-    """A text of Hetzner's on one line; whatever is a part of a secret is taken out.
+    """Hetzner's text on one line, with secrets redacted.
 
-    The text of a refusal may quote half a token.
+    An error may quote a part of a token, so every word that is part of a secret is removed.
     """
     known = [secret for secret in secrets if secret]
 

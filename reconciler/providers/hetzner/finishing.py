@@ -1,8 +1,8 @@
-"""What a server needs after it was made switched off: its place in a subnet, and then power.
+"""Finishes a server that was created switched off: attaches it to a subnet, then powers it on.
 
-Each look at the listing takes the next step of each server, so nothing waits here and a restart
-forgets nothing: what is left to do is seen on the server. A server of long ago isn't touched, since
-a person has switched it off.
+Each listing takes the next step for each server. Nothing waits here, and a restart loses nothing,
+because the server itself shows which step is next. Old servers are left alone: if one of them is
+off, a person has switched it off.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 async def finish(project: HetznerProject, *, now: Instant) -> None:
-    """Take the next step of every server that waits for one."""
+    """Take the next step for every server that isn't finished."""
     young = [each for each in project.servers.unfinished if now.wall - each.created < MADE_WITHIN]
     await asyncio.gather(*(_step(project, server) for server in young))
 

@@ -1,8 +1,9 @@
-"""The end of a server: by its id, and only if it is ours and the one that was meant.
+"""Deletes a server by its id, and only if it is ours and the right one.
 
-What the last listing shows under the id must bear the name and the request's uid of the machine.
-One that isn't in it is asked for by its id, as listings lag: only Hetzner's own word makes it gone,
-and only under a token that a listing was read with. Another project knows nothing of our servers.
+The server with this id must have the machine's name and the request's uid. If the last listing
+doesn't show it, growth asks for it by id, because listings lag. It counts as gone only if Hetzner
+answers `not_found`, and only with a token with which a complete listing was read: the token of
+another project would get `not_found` for every server of ours.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ GONE = DeleteAnswer(outcome=DeleteOutcome.GONE)
 
 
 async def give_back(project: HetznerProject, machine: Machine, *, cluster: str) -> DeleteAnswer:
-    """Ask for the end of a machine."""
+    """Delete a machine."""
     try:
         known = await _known(project, machine, cluster=cluster)
         if known is None or not _is_meant(known, machine):
@@ -43,7 +44,7 @@ async def give_back(project: HetznerProject, machine: Machine, *, cluster: str) 
 
 
 async def _known(project: HetznerProject, machine: Machine, *, cluster: str) -> Machine | None:
-    """What Hetzner has under the machine's id, if that is our cluster's."""
+    """The server with the machine's id, if it belongs to our cluster."""
     if not machine.machine_id.isdecimal():
         return None
     known = project.servers.known(machine.name)

@@ -1,8 +1,8 @@
-"""What a node class names, found at Hetzner: images, keys, networks, firewalls.
+"""Finds what a node class names at Hetzner: images, SSH keys, networks, firewalls.
 
-Names become ids once, before the first server, so that a mistake is a condition of the class with
-all that is wrong in one text, instead of a refusal for each server. Snapshots have no unique name
-and are named by id.
+Names are resolved to ids before the first server is bought. All mistakes then show up in one
+condition of the class, instead of in a refusal for each server. Snapshots have no unique names, so
+classes name them by id.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Thing = TypeVar("Thing", bound=_Findable)
 
 
 class Inventory(msgspec.Struct, frozen=True, kw_only=True):
-    """What there is in the project that classes may name."""
+    """The objects in the project that the class may name."""
 
     images: tuple[Image, ...]
     ssh_keys: tuple[HetznerNamed, ...]
@@ -42,16 +42,16 @@ class Inventory(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Resolved(msgspec.Struct, frozen=True, kw_only=True):
-    """The ids behind a class's names."""
+    """The ids for the names in a class."""
 
     images: dict[str, int]
-    """By architecture, as Hetzner calls it: x86, arm."""
+    """By Hetzner's name of the architecture: x86 or arm."""
     ssh_keys: tuple[int, ...]
     networks: tuple[Network, ...]
     firewalls: tuple[int, ...]
 
     def as_status(self) -> dict[str, Any]:
-        """As the status of the class tells it."""
+        """As the status of the class shows it."""
         return {
             "images": {name: str(number) for name, number in self.images.items()},
             "sshKeys": [str(each) for each in self.ssh_keys],
@@ -61,13 +61,13 @@ class Resolved(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Unresolved(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wrong with the class, each as what, where and how to mend it."""
+    """The problems of the class, each with what, where, and how to fix it."""
 
     problems: tuple[str, ...]
 
 
 async def read_inventory(calls: Calls, spec: HetznerNodeClassSpec) -> Inventory:
-    """Read only what the class needs, as each listing is a call."""
+    """Read only the kinds that the class names, because each listing is a call."""
     firewalls = await _named(calls, "firewalls", wanted=bool(spec.firewalls))
     ssh_keys = await _named(calls, "ssh_keys", wanted=bool(spec.ssh_keys))
     networks: tuple[Network, ...] = ()
@@ -85,7 +85,7 @@ async def read_inventory(calls: Calls, spec: HetznerNodeClassSpec) -> Inventory:
 
 
 def resolve(spec: HetznerNodeClassSpec, inventory: Inventory) -> Resolved | Unresolved:
-    """The ids of all that the class names, or everything that is wrong with it."""
+    """The ids for all names in the class, or all of its problems."""
     problems: list[str] = []
     images = {
         architecture: image.id
@@ -111,7 +111,7 @@ async def _named(calls: Calls, what: str, *, wanted: bool) -> tuple[HetznerNamed
 
 
 async def _images(calls: Calls, name: str, architecture: str) -> tuple[Image, ...]:
-    """The images of this name, or the one with this id, for whatever architecture that is."""
+    """The images with this name, or the one with this id, whatever its architecture."""
     if name.isdecimal():
         return await _image_by_id(calls, int(name))
     found = await calls.pages(

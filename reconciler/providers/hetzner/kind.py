@@ -1,4 +1,4 @@
-"""What rules know of Hetzner Cloud."""
+"""What the rules know about Hetzner Cloud."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ ARM: Final = "arm64"
 OF_THE_ASKING: Final = frozenset(
     {"tokenSecretRef", "bootstrap.tokenFrom", "bootstrap.tokenSecretRef"}
 )
-"""A token that is renewed makes no machine old."""
+"""Fields that say where tokens are. A renewed token doesn't make nodes drift."""
 UNORDERED: Final = frozenset({"sshKeys", "firewalls"})
-"""Sets; of networks the first one is special."""
+"""Sets. Networks aren't one, because the first network is special."""
 
 
 def _parts(
@@ -45,7 +45,7 @@ def _parts(
 def _offerings(
     prices: PriceList, node_class: HetznerNodeClass, now: datetime
 ) -> tuple[Offering, ...]:
-    # Which zones a network is in isn't in the list: the pool's locations narrow it.
+    # The list doesn't have networks and their zones, so the pool's locations narrow the offerings.
     sold = listed.catalogue(prices)
     return hetzner_offerings(sold, node_class.spec, networks=(), now=now)
 

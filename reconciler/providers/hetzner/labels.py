@@ -1,7 +1,7 @@
-"""What a server carries at Hetzner, so that it can be found again and is never taken for another.
+"""The labels of a server at Hetzner, which identify the servers of this cluster.
 
-A project may hold two clusters, so nothing is done to a server without our cluster's label. The
-request's uid tells a machine of a request from one that only bears its name.
+Several clusters may share a project, so growth never touches a server without its cluster's label.
+The request's uid distinguishes a request's own server from another one with the same name.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ CLUSTER_LABEL: Final = "growth.dev/cluster"
 REQUEST_UID_LABEL: Final = "growth.dev/request-uid"
 TEMPLATE_LABEL: Final = "growth.dev/template"
 SUBNET_LABEL: Final = "growth.dev/subnet"
-"""Where a server is attached before its first boot: `<id of the network>_<address>_<bits>`."""
+"""The subnet to attach a server to before its first boot: `<network id>_<address>_<bits>`."""
 SUBNET: Final = re.compile(r"([0-9]+)_([^_]+)_([0-9]+)")
 
 
 def selector(cluster: str) -> str:
-    """What finds everything of this cluster and nothing else."""
+    """The label selector for everything of this cluster."""
     return f"{CLUSTER_LABEL}=={cluster},{MANAGED_BY_LABEL}=={MANAGED_BY}"
 
 
 def ours(labels: Mapping[str, str], *, cluster: str) -> bool:
-    """Whether something is this cluster's."""
+    """Whether an object with these labels belongs to this cluster."""
     return labels.get(CLUSTER_LABEL) == cluster and labels.get(MANAGED_BY_LABEL) == MANAGED_BY
 
 
 def server_labels(order: Order, node_class: HetznerNodeClass, *, cluster: str) -> dict[str, str]:
-    """The labels of a server: the class's own, and over them ours."""
+    """The labels of a server: those of the class, overridden by ours."""
     return {
         **node_class.spec.labels,
         **group_labels(order.pool, cluster=cluster),
@@ -48,7 +48,7 @@ def server_labels(order: Order, node_class: HetznerNodeClass, *, cluster: str) -
 
 
 def subnet_label(network: int, ip_range: str) -> dict[str, str]:
-    """The label of a server that gets its address from a chosen subnet."""
+    """The label of a server whose class names a subnet."""
     return {SUBNET_LABEL: f"{network}_{ip_range.replace('/', '_')}"}
 
 
@@ -65,10 +65,10 @@ def subnet_of(labels: Mapping[str, str]) -> tuple[int, str]:
 
 
 def group_labels(pool: str, *, cluster: str) -> dict[str, str]:
-    """The labels of what a pool's servers share."""
+    """The labels of a pool's placement groups, which its servers have too."""
     return {CLUSTER_LABEL: cluster, MANAGED_BY_LABEL: MANAGED_BY, POOL_LABEL: pool}
 
 
 def template_hash(node_class: HetznerNodeClass) -> str:
-    """Changes with the class's spec: tells the servers that were made from an older one."""
+    """A hash of the class's spec, to find servers that were created from an older one."""
     return hashlib.sha256(node_class.spec.model_dump_json().encode()).hexdigest()[:16]

@@ -1,8 +1,8 @@
-"""A value that is read again after a while, and the last good one while that fails.
+"""A cached value that is read again after a while; if that fails, the last good value stays in use.
 
-Everybody who asks meanwhile waits for one reading and shares what came of it. A reading that failed
-may have taken until its timeout, so its failure holds for a while too: a burst of purchases would
-otherwise wait for one timeout after the other.
+Concurrent callers share one read and its result. A failure is cached too, for a shorter time: the
+read may have failed by a timeout, and a burst of purchases would otherwise wait for one timeout
+after another.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reconciler.providers.hetzner.failures import Failure
 
 FAILED_FOR: Final = 30.0
-"""Seconds until a reading that failed is tried again, or sooner where Hetzner says so."""
+"""Seconds until a failed read is tried again; sooner if Hetzner says so."""
 Value = TypeVar("Value")
 
 
@@ -33,19 +33,19 @@ class LastGood(Generic[Value]):
         self._read = read
         self._now = now
         self._lasts = lasts
-        """Seconds that a value is relied on."""
+        """Seconds for which a value is used."""
         self._one_at_a_time = asyncio.Lock()
         self._due_at = -math.inf
         self._expires_at = math.inf
-        """What somebody has asked for since the last reading began."""
+        """Set by `expire_within` since the last read began."""
         self._failure: Failure | None = None
-        """Why the last reading failed, if it did."""
+        """Why the last read failed, if it did."""
         self.last: Value | None = None
         self.asked_at = now().monotonic
-        """When somebody last asked for it."""
+        """When the value was last used."""
 
     async def value(self) -> Value:
-        """The value; where it was never read, CallFailed says why."""
+        """The value. Raises CallFailed if no read has succeeded yet."""
         self.asked_at = self._now().monotonic
         async with self._one_at_a_time:
             if self._now().monotonic >= min(self._due_at, self._expires_at):
@@ -55,7 +55,7 @@ class LastGood(Generic[Value]):
             return cast("Value", self.last)
 
     def expire_within(self, seconds: float) -> None:
-        """Read it again after so many seconds at the latest, also while it is being read."""
+        """Expire after at most this many seconds, even if a read is in progress."""
         self._expires_at = min(self._expires_at, self._now().monotonic + seconds)
 
     async def _read_again(self) -> None:

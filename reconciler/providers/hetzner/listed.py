@@ -1,7 +1,7 @@
-"""Between a list of prices in a file and the catalogue as the API tells it.
+"""Converts between a price list in a file and the catalogue from the API.
 
-A file becomes the same catalogue that the live provider reads, so what can be bought, with which
-labels and how much room, follows from one set of rules. The way back is what is saved.
+A file becomes the same catalogue that the live provider reads, so the same rules decide which
+offerings there are, with which labels and resources. `growth catalogue save` converts back.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 BY_THE_API = "Hetzner's API"
 IPV4 = "ipv4"
 LONGEST = 12
-"""Digits behind the point."""
+"""Decimal places."""
 
 
 def catalogue(prices: PriceList) -> Catalogue:
-    """The catalogue that the list tells of."""
+    """The catalogue from a price list."""
     addresses = tuple(_price(each) for each in prices.ipv4)
     return Catalogue(
         types=tuple(_server_type(each) for each in prices.server_types),
@@ -78,7 +78,7 @@ def _place(offer: ListedOffer) -> TypeLocation:
 
 
 def price_list(catalogue: Catalogue, *, day: date) -> PriceList:
-    """What is to be saved of a catalogue that was read from the API."""
+    """The price list to save for a catalogue from the API."""
     known = [each for each in catalogue.types if each.architecture in ARCHITECTURES]
     types = [_listed_type(each) for each in known]
     addresses = (each for each in catalogue.pricing.primary_ips if each.type == IPV4)
@@ -117,7 +117,7 @@ def _listed_type(sold: ServerType) -> ListedType:
 
 
 def _offers(sold: ServerType) -> Iterator[ListedOffer]:
-    """Where it is sold at a price; prices that aren't believed are gone from a catalogue."""
+    """Where the type is sold and its price is known; the catalogue has only believed prices."""
     places = {each.name: each for each in sold.locations}
     for price in sold.prices:
         place = places.get(price.location)
@@ -139,12 +139,12 @@ def _listed_price(price: Price) -> PlacePrice:
 
 
 def _plain(amount: Decimal) -> Decimal:
-    """Without the zeros that the API ends its prices with, and no longer than a file may have."""
+    """Without the API's trailing zeros, and with no more decimal places than a file may have."""
     return round(amount, LONGEST).normalize()
 
 
 def estimates(prices: PriceList, spec: HetznerNodeClassSpec) -> frozenset[tuple[str, str]]:
-    """The offers, as type and place, whose price for this class is an estimate in some part."""
+    """The offers, as type and location, whose price for this class is at least partly estimated."""
     addresses = {each.location: each.estimated for each in prices.ipv4 if spec.public_ipv4}
     return frozenset(
         (listed.name.lower(), offer.location)
@@ -155,7 +155,7 @@ def estimates(prices: PriceList, spec: HetznerNodeClassSpec) -> frozenset[tuple[
 
 
 def why_not(prices: PriceList, spec: HetznerNodeClassSpec, name: ServerTypeName) -> str:
-    """Why a type can't be bought anywhere, for whom it isn't offered."""
+    """Why a class can't buy a type in any location."""
     if name.canonical in {each.lower() for each in prices.without_price}:
         return f"no price of {name} is known"
     found = next(

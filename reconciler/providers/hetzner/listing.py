@@ -1,9 +1,10 @@
-"""All servers of our cluster, in one listing that everybody shares.
+"""All servers of our cluster, in one shared listing.
 
-Whether a server exists is only ever read here: a create looks into a listing that is younger than
-its intent and its last try, a delete into the latest, and a burst of a hundred shares one of two
-pages. Hetzner's listings lag, so what was accepted a moment ago is kept in mind until it shows; and
-a create that fails after it was accepted is found among the failed actions, also after a restart.
+This is the only place that reads whether a server exists. A create looks at a listing younger than
+its intent and its last try, and a delete at the latest one. A burst of 100 creates shares one
+listing of two pages. Hetzner's listings lag, so a server that was just accepted is remembered until
+they show it. A create that fails after it was accepted is found in the list of failed actions, even
+after a restart.
 """
 
 from __future__ import annotations
@@ -32,20 +33,20 @@ if TYPE_CHECKING:
     from reconciler.providers.hetzner.failures import Failure
 
 SHOWS_AFTER = 60.0
-"""Seconds after which a server that is accepted shows in listings, or there is none."""
+"""Seconds within which listings show an accepted server. After that, it doesn't exist."""
 DELETED_AFTER = 600.0
-"""Seconds after which a server that still runs was not deleted after all."""
+"""Seconds after which a deleted server that still runs counts as running again."""
 
 
 class _Confirmed(NamedTuple):
-    """A machine that was accepted, and when."""
+    """A machine that Hetzner has accepted, and when."""
 
     machine: Machine
     at: float
 
 
 class _Reading(NamedTuple):
-    """The last listing that was read, and why there is no younger one."""
+    """The last listing, and why there is no younger one."""
 
     number: int = 0
     token: str = ""
@@ -54,7 +55,7 @@ class _Reading(NamedTuple):
 
 
 class _Refused(NamedTuple):
-    """Why servers could not be made, and what it took to know."""
+    """Why servers couldn't be created, and how many calls it took to find out."""
 
     by_server: Mapping[int, Failure] = MappingProxyType({})
     calls: int = 0
@@ -72,19 +73,19 @@ class Servers:
         self._known: frozenset[str] = frozenset()
         """Names in the last complete listing."""
         self._token = ""
-        """The token that it was read with."""
+        """The token with which that listing was read."""
         self._confirmed: dict[str, _Confirmed] = {}
         self._deleted: dict[str, float] = {}
         self._setbacks: dict[int, Failure] = {}
         """Why the next step of an unfinished server was refused."""
         self.unfinished: tuple[HetznerServer, ...] = ()
-        """Servers of the last listing that wait for a next step of ours."""
+        """Servers of the last listing that need another step from growth."""
 
     async def listing(self, *, younger_than: float) -> Listing:
-        """A listing that was begun at this monotonic second or later."""
+        """A listing that began at this monotonic second or later."""
         arrived = self._last.number
         async with self._one_at_a_time:
-            # Whoever waited here meanwhile shares what was read before it, or why it wasn't.
+            # A listing that was read while this caller waited is shared, and so is its failure.
             is_shared = self._last.number > arrived
             if is_shared and self._last.failure is not None:
                 raise CallFailed(self._last.failure)
@@ -94,16 +95,16 @@ class Servers:
             return self._with_what_lags(known)
 
     def set_back(self, server: int, failure: Failure) -> None:
-        """A server can't be finished, and shows as failed from now on."""
+        """Record that a server can't be finished; it counts as failed from now on."""
         self._setbacks[server] = failure
 
     @property
     def is_of_this_token(self) -> bool:
-        """Whether the last complete listing was read with the token that calls are made with."""
+        """Whether the last complete listing was read with the current token."""
         return self._token == self._calls.token
 
     def known(self, name: str) -> Machine | None:
-        """A machine as it was seen last, without asking; under another token it may be no more."""
+        """A machine as last seen, without a call; None if the token has changed since."""
         if not self.is_of_this_token:
             return None
         listing = self._last.listing
@@ -113,15 +114,16 @@ class Servers:
 
     def _serves(self, known: Listing, younger_than: float, *, is_shared: bool) -> bool:
         is_of_this_token = self._last.token == self._calls.token
+        # An incomplete listing serves only the callers that waited for it; others read again.
         is_whole = known.is_complete or is_shared
         return is_whole and is_of_this_token and known.at.monotonic >= younger_than
 
     def accepted(self, machine: Machine) -> None:
-        """Keep a machine in mind until listings show it."""
+        """Remember a machine until listings show it."""
         self._confirmed[machine.name] = _Confirmed(machine, self._now().monotonic)
 
     def deleted(self, machine: Machine) -> None:
-        """A machine's end was accepted."""
+        """Record that Hetzner has accepted the delete of a machine."""
         self._confirmed.pop(machine.name, None)
         self._deleted[machine.machine_id] = self._now().monotonic
 
@@ -147,6 +149,7 @@ class Servers:
         refused = await self._failed(servers.entries)
         failed = {**refused.by_server, **self._setbacks}
         calls = servers.calls + refused.calls
+        # Only for servers that still exist, or the setbacks would grow without end.
         self._setbacks = {each.id: failed[each.id] for each in servers.entries if each.id in failed}
         self.unfinished = tuple(each for each in servers.entries if is_unfinished(each))
         machines = {each.name: machine_of_server(each, failed) for each in servers.entries}
@@ -160,13 +163,16 @@ class Servers:
         return Listing(at=at, is_complete=True, machines=machines, calls=calls)
 
     def _is_another_project(self, token: str, machines: Mapping[str, Machine]) -> bool:
-        """Servers don't all disappear in the moment when a token is replaced."""
+        """Whether a new token is for another project.
+
+        If all known servers disappear at the moment when the token is replaced, it is.
+        """
         is_replaced = self._token not in {"", token}
         known = self._known | self._confirmed.keys()
         return is_replaced and bool(known) and not known & machines.keys()
 
     async def _failed(self, servers: Iterable[HetznerServer]) -> _Refused:
-        """Why servers could not be made; asked for only while there is one that doesn't run."""
+        """Why servers couldn't be created. Calls the API only if some server isn't running yet."""
         making = [each for each in servers if each.status not in {"running", "deleting"}]
         if not making:
             return _Refused()
@@ -174,6 +180,7 @@ class Servers:
         actions: list[Action] = []
         calls = 0
         page: int | None = 1
+        # Newest first: actions from before the oldest unfinished server can't be about any of them.
         while page is not None:
             calls += 1
             found = await self._calls.page(
@@ -202,6 +209,7 @@ class Servers:
         }
         shown = {name: self._ended(each) for name, each in listing.machines.items()}
         unseen = {name: each.machine for name, each in self._confirmed.items()}
+        # What the listing shows wins over what growth remembers.
         return msgspec.structs.replace(listing, machines={**unseen, **shown})
 
     def _ended(self, machine: Machine) -> Machine:

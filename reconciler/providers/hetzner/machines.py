@@ -1,7 +1,7 @@
-"""Servers as the port sees them: being made, running, failed, on their way out.
+"""Converts servers to the port's machines: creating, running, failed or deleting.
 
-A server that is to get its address from a chosen subnet is made switched off, as Hetzner lets a
-subnet be chosen only afterwards; that it still waits for this is written in its labels.
+If the class names a subnet, the server is created switched off, because Hetzner allows choosing the
+subnet only afterwards. A label of the server says that it still needs this step.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 MAKING: Final = frozenset(
     {"create_server", "start_server", "attach_to_network", "add_to_placement_group"}
 )
-"""What a server goes through until it runs."""
+"""The actions of a server until it runs."""
 MADE_WITHIN = timedelta(minutes=15)
-"""What fails later is no failure of its creation: a person has tried something."""
+"""An action that fails later isn't part of the creation: a person started it."""
 
 
 def machine_of_server(server: HetznerServer, failed: Mapping[int, Failure]) -> Machine:
-    """A server as the port sees it."""
+    """The machine that a server is."""
     failure = failed.get(server.id)
     if server.status == "deleting":
         return _machine(server, MachineState.DELETING)
@@ -38,20 +38,21 @@ def machine_of_server(server: HetznerServer, failed: Mapping[int, Failure]) -> M
         return _machine(server, MachineState.FAILED, reason=failure.reason, scope=scope)
     if server.status in {"initializing", "starting"} or is_unfinished(server):
         return _machine(server, MachineState.CREATING)
-    # Also one that somebody has switched off: it exists and is paid for, and its node tells more.
+    # This includes a server that a person has switched off: it exists and is billed, and its node
+    # shows that it is off.
     reason = "" if server.status == "running" else f"the server is {server.status}"
     return _machine(server, MachineState.RUNNING, reason=reason)
 
 
 def is_unfinished(server: HetznerServer) -> bool:
-    """Whether a server waits for a step of ours before it can start."""
+    """Whether a server needs another step from growth before it can start."""
     return server.status == "off" and SUBNET_LABEL in server.labels
 
 
 def failures_by_server(
     actions: Iterable[Action], servers: Iterable[HetznerServer], *, secrets: tuple[str, ...]
 ) -> dict[int, Failure]:
-    """Why servers could not be made, from the actions that ended in an error."""
+    """Why servers couldn't be created, from their failed actions."""
     created = {server.id: server.created for server in servers}
     found: dict[int, Failure] = {}
     for action in actions:

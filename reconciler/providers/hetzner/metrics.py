@@ -1,4 +1,4 @@
-"""What the calls to Hetzner tell about themselves."""
+"""Metrics about the calls to Hetzner's API."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class HetznerMetrics:
 
 
 class ProjectMetrics:
-    """The same for one project, which is told by the Secret of its token."""
+    """The metrics of one project, labeled with the Secret of its token."""
 
     def __init__(self, metrics: HetznerMetrics, reference: KeyReference) -> None:
         secret = f"{reference.namespace}/{reference.name}"
@@ -50,12 +50,12 @@ class ProjectMetrics:
         self._limit = metrics.limit.labels(secret)
 
     def called(self, method: str, path: str, *, outcome: str, standing: RateBucket) -> None:
-        """A call has come back."""
+        """Record a call that has returned."""
         self._calls.labels(f"{method} {without_ids(path)}", outcome).inc()
         self._left.set(max(0.0, standing.left))
         self._limit.set(standing.limit)
 
 
 def without_ids(path: str) -> str:
-    """The path with its ids taken out, or there would be a series for each server."""
+    """The path without ids, so that there isn't a series for each server."""
     return re.sub(r"/\d+", "/{id}", path)

@@ -1,10 +1,10 @@
-"""Groups of ten servers that Hetzner keeps on different hosts.
+"""Placement groups: Hetzner keeps the servers of a group on different hosts.
 
-A group takes ten servers, so a pool has as many groups as it needs: shards `<pool>-<n>`, made when
-the others are full and removed when they are empty. A project may have fifty; beyond that, and when
-a spread can't be satisfied, the class's policy says whether a server is bought without.
+A group holds 10 servers, so a pool has several groups: shards `<pool>-<n>`, created when the others
+are full and deleted when they are empty. A project may have 50 groups. Beyond that, or if Hetzner
+can't spread a group any further, the class's policy says whether to buy a server without a group.
 
-Servers under way hold their place, or a burst would aim all of them at the same gap.
+Servers that are being bought reserve their place, or a burst would aim all of them at the same gap.
 """
 
 from __future__ import annotations
@@ -32,33 +32,37 @@ _log = structlog.get_logger(__name__)
 
 GROUP_SIZE = 10
 FRESH_FOR = 60.0
-"""Seconds that a listing of groups is relied on; our own servers are counted at once."""
+"""Seconds for which a listing of groups is used; growth counts its own servers at once."""
 FULL_FOR = 300.0
-"""Seconds that a group is left alone after Hetzner couldn't place a server in it."""
+"""Seconds without a new try after Hetzner couldn't place a server in a group."""
 EMPTY_FOR = 600.0
-"""Seconds after its creation from which on an empty group is removed."""
+"""The minimum age, in seconds, at which an empty group is deleted."""
 
 
 @dataclass(kw_only=True)
 class Shard:
-    """One group, with what was put in it since it was listed."""
+    """One group, with the servers that were added since it was listed."""
 
     group: PlacementGroup
     underway: set[str] = field(default_factory=set)
-    """Names of servers that are being bought into it."""
+    """Names of servers that are being bought for this group."""
     placed: dict[int, float] = field(default_factory=dict)
-    """Servers that were bought into it and when: listings may not show them yet."""
+    """Ids of servers bought for it, and when: listings may not show them yet."""
     full_until: float = 0.0
 
     def room(self, now: float) -> int:
-        """Places that are left."""
+        """The number of free places."""
         if now < self.full_until:
             return 0
+        # A union, because the listing may already show a server that was just placed.
         return GROUP_SIZE - len({*self.placed, *self.group.servers}) - len(self.underway)
 
 
 def fullest(shards: Iterable[Shard], *, pool: str, now: float) -> Shard | None:
-    """The group of a pool to fill next: the one with the fewest places left."""
+    """The pool's group to fill next: the one with the fewest free places, but at least one.
+
+    The others can then become empty and be deleted, which matters because a project may have few.
+    """
     open_ones = [
         shard
         for shard in shards
@@ -68,7 +72,7 @@ def fullest(shards: Iterable[Shard], *, pool: str, now: float) -> Shard | None:
 
 
 def free_name(pool: str, names: Iterable[str], *, cluster: str) -> str:
-    """The first shard's name that isn't taken; names are the project's, so the cluster is in it."""
+    """The first free name of a shard. It contains the cluster, because the project shares names."""
     taken = set(names)
     number = 1
     while (name := f"growth-{cluster[:8]}-{pool}-{number}") in taken:
@@ -89,11 +93,11 @@ class Groups:
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """The groups in use."""
+        """The ids of the groups."""
         return tuple(sorted(self._shards))
 
     async def hold(self, server: str, *, pool: str) -> int:
-        """A place in a group for a server that is about to be bought."""
+        """Reserve a place in a group for a server that is about to be bought."""
         async with self._one_at_a_time:
             await self._refresh()
             shard = fullest(self._shards.values(), pool=pool, now=self._now().monotonic)
@@ -102,26 +106,26 @@ class Groups:
             return shard.group.id
 
     def release(self, group: int, *, server: str) -> None:
-        """The server is there, or isn't, or nobody knows: it holds its place no longer."""
+        """End a server's reservation, whatever the result of buying it."""
         if (shard := self._shards.get(group)) is not None:
             shard.underway.discard(server)
 
     def bought(self, group: int, *, server_id: int) -> None:
-        """The server is there."""
+        """Record that the server was bought."""
         if (shard := self._shards.get(group)) is not None:
             shard.placed[server_id] = self._now().monotonic
 
     def is_full(self, group: int) -> None:
-        """Hetzner could not place a server in this group."""
+        """Record that Hetzner couldn't place a server in this group."""
         if (shard := self._shards.get(group)) is not None:
             shard.full_until = self._now().monotonic + FULL_FOR
 
     def forget(self) -> None:
-        """What is known may be wrong: a group that we named is gone."""
+        """Read the groups again, because one of them no longer exists."""
         self._read_at = None
 
     async def tidy(self) -> None:
-        """Remove groups that have been empty for long enough."""
+        """Delete empty groups that are old enough."""
         async with self._one_at_a_time:
             await self._refresh()
             for shard in list(self._shards.values()):
@@ -171,7 +175,7 @@ class Groups:
         return shard
 
     def _reread(self, failed: CallFailed) -> CallFailed:
-        """A name that is taken is a group of ours that the listing didn't show: not our trouble."""
+        """A name conflict means that the listing missed a group of ours: turn it into a retry."""
         failure = msgspec.structs.replace(failed.failure, subject=CallSubject.GROUP)
         if failure.code == "uniqueness_error":
             self.forget()
@@ -180,7 +184,7 @@ class Groups:
 
 
 def _carried(group: PlacementGroup, known: Shard | None, *, now: float) -> Shard:
-    """A group as listed now, with what is under way or was placed a moment ago."""
+    """A group as listed now, with reservations and servers that the listing may not show yet."""
     if known is None:
         return Shard(group=group)
     placed = {server: at for server, at in known.placed.items() if now - at < FRESH_FOR}

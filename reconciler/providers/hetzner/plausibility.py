@@ -1,10 +1,10 @@
-"""Which prices are believed: a wrong one would send all purchases, or none, to one type.
+"""Which prices to believe: a wrong price would direct all purchases to one type, or none.
 
-A price is held against the last good one of the same thing in the same place, and against its own
-monthly cap, which is worth some six hundred hours. What lies far outside of both, is gone, or is in
-another currency, is not believed: the last good price holds, and that is said. What never had a
-good one isn't offered. A real change of that size is believed after a restart, when there is no
-earlier price to hold it against.
+A price is compared with the last good price of the same type in the same location, and with its own
+monthly cap, which is worth about 600 hours. If it is far off either, missing, or in another
+currency, growth doesn't believe it: it uses the last good price and reports a doubt. A type that
+never had a good price isn't offered. After a restart there is no earlier price to compare with, so
+a real change of that size is then believed.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
     from reconciler.providers.hetzner.wire import Price, TypeLocation
 
 AT_ONCE: Final = Decimal(4)
-"""A price is believed that is up to so many times the last one, or as many times less."""
+"""The largest factor, up or down, by which a price may change at once."""
 HOURS_OF_A_CAP: Final = (Decimal(200), Decimal(1000))
-"""What a month's cap may come to in hours; it was 624 in 2026."""
+"""How many hours a monthly cap may be worth; it was 624 in 2026."""
 TOLD: Final = 5
-"""Doubts that are told one by one."""
+"""How many doubts are listed one by one."""
 
 
 class Weighed(msgspec.Struct, frozen=True, kw_only=True):
-    """A catalogue with none but believed prices in it."""
+    """A catalogue that has only believed prices."""
 
     catalogue: Catalogue
     doubts: tuple[str, ...]
-    """What was not believed, and why."""
+    """The prices that weren't believed, and why."""
 
 
 def weighed(read: Catalogue, *, before: Catalogue | None) -> Weighed:
-    """What of a catalogue is believed, after the last one that was."""
+    """Keep the believed prices of a catalogue, compared with the last believed catalogue."""
     if before is not None and read.pricing.currency != before.pricing.currency:
         doubt = f"prices are in {read.pricing.currency} instead of {before.pricing.currency}"
         return Weighed(catalogue=before, doubts=(doubt,))
@@ -61,7 +61,7 @@ def weighed(read: Catalogue, *, before: Catalogue | None) -> Weighed:
 
 
 class _Scale:
-    """What prices are weighed with, one after the other."""
+    """Compares prices with the last good ones and collects the doubts."""
 
     def __init__(self, before: Catalogue | None) -> None:
         self.doubts: list[str] = []
@@ -70,7 +70,7 @@ class _Scale:
     def kept(
         self, name: str, prices: Iterable[Price], *, places: Iterable[str]
     ) -> tuple[Price, ...]:
-        """What holds of something in each of its places: the price that is told, or the last."""
+        """The price in each location: the new one if it is believed, else the last good one."""
         told = {price.location: price for price in prices}
         found = (self._kept(name, place, told.get(place)) for place in places)
         return tuple(price for price in found if price is not None)
@@ -101,7 +101,7 @@ def _prices(catalogue: Catalogue) -> dict[tuple[str, str], Price]:
 
 
 def _doubt(price: Price | None, last: Price | None) -> str:
-    """Why a price isn't believed; nothing if it is."""
+    """Why a price isn't believed; empty if it is."""
     if price is None:
         return "it is sold without a price"
     hourly = price.price_hourly.net
@@ -109,6 +109,7 @@ def _doubt(price: Price | None, last: Price | None) -> str:
         return "it costs nothing"
     if last is not None and not _is_near(hourly, last.price_hourly.net):
         return f"{hourly} an hour instead of {last.price_hourly.net}"
+    # This also catches a wrong first price, which has no earlier one to compare with.
     shortest, longest = HOURS_OF_A_CAP
     cap = price.price_monthly
     if cap is not None and not shortest <= cap.net / hourly <= longest:

@@ -1,8 +1,8 @@
-"""What Hetzner sells and at what price, in a file: for plans that are made without asking Hetzner.
+"""A file with what Hetzner sells and at what price, for plans without access to Hetzner.
 
-`growth catalogue save` writes such a file from the API; the one that we ship is for those who have
-no account at hand. Each price says where it comes from and whether it is an estimate, so that a
-figure is never believed more than it deserves. Files are read as strictly as manifests.
+`growth catalogue save` writes such a file from the API. growth also comes with one, for users
+without an account. Each price says where it comes from and whether it is an estimate. Files are
+read as strictly as manifests.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ SHIPPED_IN = "reconciler.providers.hetzner.prices"
 
 
 class Currency(StrEnum):
-    """What Hetzner bills in."""
+    """A currency in which Hetzner bills."""
 
     EUR = "EUR"
     USD = "USD"
 
 
 class Processor(StrEnum):
-    """A processor's architecture, as Hetzner calls it."""
+    """Hetzner's name for a processor architecture."""
 
     X86 = "x86"
     ARM = "arm"
 
 
 class PlacePrice(Model):
-    """What something costs in one place, before taxes."""
+    """A price in one location, before taxes."""
 
     rules: ClassVar[tuple[AnyRule, ...]] = (
         ModelRule(
@@ -52,45 +52,46 @@ class PlacePrice(Model):
     )
 
     location: Place
-    """Where."""
+    """The location, such as nbg1."""
     hourly: Money
-    """An hour."""
+    """The price per hour."""
     monthly: Money | None = None
-    """The most that it costs in a calendar month; unset if nobody knows."""
+    """The maximum price for a calendar month; unset if it isn't known."""
     estimated: Flag = False
-    """Whether it was worked out from something else than Hetzner's own figure."""
+    """Whether the price was derived from other figures than Hetzner's own."""
     source: Sentence
-    """Where the figures come from."""
+    """The source of the figures."""
 
 
 class ListedOffer(PlacePrice):
-    """A server type in one place."""
+    """A server type in one location."""
 
     available: Flag = True
-    """What Hetzner says of its stock; it is wrong both ways, and only decides between equals."""
+    """Whether Hetzner says that it is in stock. This is often wrong in both directions, so it only
+    decides between equal offers."""
     unavailable_after: Timestamp | None = None
-    """When its sale ends, if that is announced."""
+    """When Hetzner stops selling it, if announced."""
 
 
 class ListedType(Model):
-    """A server type, wherever it is sold at a known price."""
+    """A server type, with all locations where its price is known."""
 
     name: Identifier
-    """As Hetzner calls it."""
+    """Hetzner's name for it."""
     cores: Annotated[Count, Field(ge=1)]
-    """Processors."""
+    """Number of processors."""
     memory: Money
-    """In GB, which are GiB here."""
+    """In GB; Hetzner means GiB."""
     disk: Annotated[Count, Field(ge=1)]
-    """In GB, which are 10^9 bytes."""
+    """In GB (10^9 bytes)."""
     architecture: Processor
     """x86 or arm."""
     offers: Annotated[tuple[ListedOffer, ...], ListMap("location")]
-    """Where it is sold, and at what price."""
+    """Locations where it is sold, and prices."""
 
 
 class Region(Model):
-    """A place, and the network zone that it is part of."""
+    """A location and its network zone."""
 
     name: Place
     """Such as nbg1."""
@@ -99,22 +100,22 @@ class Region(Model):
 
 
 class PriceList(Model):
-    """All that is sold, on one day."""
+    """Everything that is sold on one day."""
 
     provider: Literal["hetzner"]
-    """Whose list it is."""
+    """The provider that sells it."""
     date: date
-    """The day on which it was true."""
+    """The day for which the prices are valid."""
     currency: Currency
-    """What all prices are in."""
+    """The currency of all prices."""
     locations: Annotated[tuple[Region, ...], ListMap("name")]
-    """All places."""
+    """All locations."""
     ipv4: Annotated[tuple[PlacePrice, ...], ListMap("location")] = ()
-    """What a public IPv4 address costs besides the server."""
+    """The price of a public IPv4 address, in addition to the server."""
     server_types: Annotated[tuple[ListedType, ...], Field(min_length=1), ListMap("name")]
-    """All types of which a price is known."""
+    """All types with a known price."""
     without_price: Annotated[tuple[Identifier, ...], ListSet()] = ()
-    """Types of which no price is known: they can't be planned with."""
+    """Types without a known price; plans can't use them."""
 
     @property
     def text(self) -> str:
@@ -123,7 +124,7 @@ class PriceList(Model):
 
 
 def read_price_list(content: bytes, *, name: str) -> PriceList:
-    """The list in a file, or every mistake in it, one line each."""
+    """Parse a price list. Raises Misconfigured with all mistakes in it, one per line."""
     try:
         document = json.loads(content)
     except json.JSONDecodeError as error:
@@ -143,7 +144,7 @@ def read_price_list(content: bytes, *, name: str) -> PriceList:
 
 
 def shipped() -> PriceList:
-    """The newest list that comes with growth."""
+    """The newest price list that comes with growth."""
     found = [each for each in resources.files(SHIPPED_IN).iterdir() if each.name.endswith(".json")]
     newest = max(found, key=lambda each: each.name)
     return read_price_list(newest.read_bytes(), name=newest.name)

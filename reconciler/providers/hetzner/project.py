@@ -1,7 +1,7 @@
-"""What all node classes with one token share: its calls, its listing, its groups, its catalogue.
+"""What all node classes with one token share: calls, listing, placement groups and catalogue.
 
-A project is found by the Secret that holds its token, so a token that is replaced there keeps
-everything that is known. The token is read before each call that matters and takes effect at once.
+A project is identified by the Secret with its token, so replacing the token there keeps what growth
+knows about the project. The token is read before each operation, so a new one takes effect at once.
 """
 
 from __future__ import annotations
@@ -36,48 +36,49 @@ if TYPE_CHECKING:
     from reconciler.providers.port import Order
 
     class Secrets(Protocol):
-        """Where secrets come from; Misconfigured says what is missing."""
+        """The source of secrets. Raises Misconfigured if one is missing."""
 
         async def read(self, reference: KeyReference) -> str:
-            """What a Secret holds now."""
+            """The current value of a key of a Secret."""
 
         async def join_token(self, order: Order, node_class: HetznerNodeClass) -> str:
-            """The token that a server of this order joins with, minted if there is none yet."""
+            """The token with which a server of this order joins; created if there is none yet."""
 
         async def withdraw_join_tokens(self) -> None:
-            """End the minted tokens that nobody needs any more."""
+            """Delete the join tokens that are no longer needed."""
 
 
 _log = structlog.get_logger(__name__)
 
 TOKEN: Final = re.compile(r"[!-~]+")
-"""What may stand in a header; anything else would fail in the middle of a call."""
+"""Characters that a header may contain. With others, every call would fail with an odd error."""
 CATALOGUE_FOR = 600.0
-"""Seconds that prices and types are relied on."""
+"""Seconds for which prices and types are cached."""
 INVENTORY_FOR = 600.0
+"""Seconds for which an inventory is cached."""
 UNRESOLVED_FOR = 30.0
-"""The same where something was missing."""
+"""The same, if something in it was missing."""
 REMEMBERED_FOR = 3600.0
-"""Seconds after which a try that nobody asked about again is forgotten."""
+"""Seconds after which tries and unused inventories are forgotten."""
 TIDY_EVERY = 600.0
 """Seconds between looks for empty placement groups."""
 
 
 class Recent:
-    """Names, and when something happened to them last; after a while they are forgotten."""
+    """When something last happened to a name; old entries are forgotten."""
 
     def __init__(self, now: Callable[[], Instant]) -> None:
         self._now = now
         self._at: dict[str, float] = {}
 
     def add(self, name: str) -> None:
-        """It happens now."""
+        """Record that it happens now."""
         now = self._now().monotonic
         self._at = {each: at for each, at in self._at.items() if now - at < REMEMBERED_FOR}
         self._at[name] = now
 
     def at(self, name: str) -> float | None:
-        """When it happened, if it did."""
+        """When it last happened; None if it didn't."""
         return self._at.get(name)
 
 
@@ -96,7 +97,7 @@ class HetznerProject:
         replaced: Callable[[], None] = lambda: None,
     ) -> None:
         self._replaced = replaced
-        """Called when another token is used from now on."""
+        """Called after the token has been replaced."""
         project_metrics = ProjectMetrics(metrics, reference)
         self.calls = Calls(now=now, metrics=project_metrics, endpoint=endpoint)
         self.servers = Servers(self.calls, cluster=cluster, now=now)
@@ -106,14 +107,14 @@ class HetznerProject:
         self._now = now
         self._weighed = LastGood(self._read_catalogue, now=now, lasts=CATALOGUE_FOR)
         self._inventories: dict[str, LastGood[Inventory]] = {}
-        """By the spec that they were read for."""
+        """By the spec for which they were read."""
         self.tries = Recent(now)
-        """Creates that ended without anybody knowing what became of them, by the server's name."""
+        """Creates whose result isn't known, by the server's name."""
         self._looked_again = Recent(now)
         self._tidied_at = now().monotonic
 
     async def refresh_token(self) -> None:
-        """Use the token that the Secret holds now."""
+        """Read the token from the Secret and use it."""
         token = (await self._secrets.read(self._reference)).strip()
         if token and token == self.calls.token:
             return
@@ -127,14 +128,14 @@ class HetznerProject:
         self.calls.use(token)
         if is_another:
             _log.info("the token of a Hetzner project was replaced", kept_in=secret)
-            # It may be that of another project, where everything has other ids.
+            # The new token may be for another project, where all ids are different.
             self.forget_inventory()
             self._weighed.expire_within(0)
             self.groups.forget()
             self._replaced()
 
     async def tidy_now_and_then(self) -> None:
-        """Remove what nobody uses any more; what fails is tried again the next time."""
+        """Delete empty placement groups from time to time; failures are tried again next time."""
         now = self._now().monotonic
         if now - self._tidied_at >= TIDY_EVERY:
             self._tidied_at = now
@@ -142,16 +143,16 @@ class HetznerProject:
                 await self.groups.tidy()
 
     async def catalogue(self) -> Catalogue:
-        """Types, prices and places; the last good ones while Hetzner can't be asked."""
+        """Types, prices and locations; the last good ones if Hetzner doesn't answer."""
         return (await self._weighed.value()).catalogue
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """Prices of the last reading that aren't believed; the last good ones hold."""
+        """The latest prices that growth doesn't believe; it uses the last good ones."""
         return self._weighed.last.doubts if self._weighed.last is not None else ()
 
     async def inventory(self, node_class: HetznerNodeClass) -> Inventory:
-        """What a class may name, read again after a while or when the class changes."""
+        """The objects that a class may name; read again after a while or when the class changes."""
         key = node_class.spec.model_dump_json()
         if key not in self._inventories:
             self._forget_unused_inventories()
@@ -163,16 +164,16 @@ class HetznerProject:
         return await self._inventories[key].value()
 
     def read_soon_again(self, node_class: HetznerNodeClass) -> None:
-        """A class names what isn't there: somebody may be making it just now."""
+        """Read the inventory again soon: a class names something that may just be being created."""
         if (known := self._inventories.get(node_class.spec.model_dump_json())) is not None:
             known.expire_within(UNRESOLVED_FOR)
 
     def forget_inventory(self) -> None:
-        """What classes name has changed since it was read."""
+        """Read all inventories again, because something in the project has changed."""
         self._inventories.clear()
 
     def may_look_again(self, name: str) -> bool:
-        """Something that a server was to have is gone: its ids are read again, once for each."""
+        """Forget all ids, because one of them is gone; whether to retry: once for each server."""
         self.forget_inventory()
         self.groups.forget()
         is_first = self._looked_again.at(name) is None

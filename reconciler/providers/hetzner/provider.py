@@ -1,9 +1,9 @@
-"""Machines that are servers at Hetzner Cloud.
+"""The provider for servers at Hetzner Cloud.
 
-Nothing here waits for a server and nothing decides about one. A create looks into a listing that is
-younger than its intent and its last try, and only then asks; where nobody knows what became of it,
-the next try finds the server by its name, with our cluster's label and the request's uid. A delete
-goes by id, and only for what the listing shows as ours.
+Nothing here waits for a server or decides about one. A create looks at a listing younger than its
+intent and its last try before it asks. If the result of a create isn't known, the next try finds
+the server by its name, our cluster's label and the request's uid. A delete uses the id, and only
+touches servers of our cluster.
 """
 
 from __future__ import annotations
@@ -61,15 +61,15 @@ SAMPLE: Final = Order(
     annotations={},
     taints=(),
 )
-"""What user data is rendered for, to see whether it can be."""
+"""An order to test whether user data can be rendered."""
 
 
 SHARED_FOR = 0.5
-"""Seconds in which the node classes of one project share a listing."""
+"""Seconds for which the node classes of a project share a listing."""
 
 
 class HetznerCloud:
-    """Everything at Hetzner that one cluster uses, over all its node classes."""
+    """All Hetzner projects that one cluster uses."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class HetznerCloud:
         doubted: Callable[[], None] = lambda: None,
     ) -> None:
         self.doubted = doubted
-        """Called when what is known of the classes may no longer be so: ask them again."""
+        """Called when the results of earlier checks of node classes may be outdated."""
         self.cluster = cluster
         self.secrets = secrets
         self.now = now
@@ -92,11 +92,11 @@ class HetznerCloud:
         self._last_problem = ""
 
     def provider(self, node_class: Callable[[], HetznerNodeClass | None]) -> HetznerProvider:
-        """The port of one node class, which is asked for anew each time."""
+        """The port of one node class; it reads the class anew for each call."""
         return HetznerProvider(self, node_class)
 
     def project(self, reference: KeyReference) -> HetznerProject:
-        """The project behind the token in a Secret."""
+        """The project for the token in a Secret."""
         found = self._projects.get(reference)
         if found is None:
             found = self._projects[reference] = HetznerProject(
@@ -111,7 +111,7 @@ class HetznerCloud:
         return found
 
     async def withdraw_join_tokens(self) -> None:
-        """What can't be withdrawn now is tried again after the next listing."""
+        """Delete join tokens that are no longer needed; failures are retried after each listing."""
         try:
             await self.secrets.withdraw_join_tokens()
         except GrowthError as error:
@@ -120,7 +120,7 @@ class HetznerCloud:
             self._last_problem = str(error)
 
     async def close(self) -> None:
-        """End all connections."""
+        """Close all connections."""
         for project in self._projects.values():
             await project.calls.close()
 
@@ -135,7 +135,7 @@ class HetznerProvider:
         self._node_class = node_class
 
     async def offerings(self) -> tuple[Offering, ...]:
-        """What the class can buy; nothing while something is wrong with it."""
+        """What the class can buy; nothing if a name in the class can't be resolved."""
         node_class = self._node_class()
         if node_class is None:
             return ()
@@ -151,7 +151,7 @@ class HetznerProvider:
         )
 
     async def create(self, order: Order) -> CreateAnswer:
-        """Find the server of this order, or ask for it."""
+        """Find the server of this order, or create it."""
         answer = await self._found_or_bought(order)
         if isinstance(answer, Failed) and answer.failure is not FailureClass.TRANSIENT:
             self._cloud.doubted()
@@ -175,7 +175,7 @@ class HetznerProvider:
             return refused_create(ProviderTrouble.TEMPLATE, reason=str(error))
 
     async def list(self) -> Listing:
-        """All servers of our cluster in the class's project."""
+        """All servers of our cluster in the project of the class."""
         at, node_class = self._cloud.now(), self._node_class()
         if node_class is None:
             reason = "the node class is gone"
@@ -191,7 +191,7 @@ class HetznerProvider:
         return listing
 
     async def delete(self, machine: Machine) -> DeleteAnswer:
-        """Give a server back, if it is ours."""
+        """Delete a server if it is ours."""
         node_class = self._node_class()
         if node_class is None:
             return DeleteAnswer(outcome=DeleteOutcome.FAILED, reason="the node class is gone")
@@ -202,9 +202,9 @@ class HetznerProvider:
         return await giving_back.give_back(project, machine, cluster=self._cloud.cluster)
 
     async def check(self) -> Checked:
-        """Whether servers could be bought for this class, before one is.
+        """Check whether servers can be bought for this class.
 
-        What only time can mend is no problem of the class, and raised.
+        Raises CallFailed for a temporary failure, which isn't a problem of the class.
         """
         node_class = self._node_class()
         if node_class is None:
@@ -229,7 +229,7 @@ class HetznerProvider:
 
     async def _checked(self, project: HetznerProject, node_class: HetznerNodeClass) -> Checked:
         at = self._at
-        # What else is asked may be known from before; this shows whether the token works now.
+        # Everything else may come from a cache; only this call shows whether the token works now.
         await project.servers.listing(younger_than=at - SHARED_FOR)
         resolved = await self._resolved(project, node_class)
         await self._render_sample(node_class)

@@ -1,10 +1,10 @@
-"""When a call may be made: others live on the same limit, and deletes must always get through.
+"""When a call may be made: others share the rate limit, and deletes must always get through.
 
-The limit is a bucket for the whole project (3,600 calls an hour, refilled evenly); the cloud
-controller and the storage driver draw on it too, and an autoscaler that empties it takes a cluster
-down with it. So purchases stop first, then listings, each while a good part is left for others;
-deletes go on, since every minute of a server is paid for. Beside what the headers say is left, we
-keep count of our own share, of which four fifths of the limit is all that we ever use.
+The limit is a bucket for the whole project (3,600 calls per hour, refilled evenly). The cloud
+controller manager and the CSI driver use it too, so an autoscaler that empties it can take down the
+cluster. Therefore creates stop first, then listings, each while a good part is left for others.
+Deletes continue, because servers cost money. Besides the remaining calls in the headers, growth
+counts its own calls, and never uses more than four fifths of the limit.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HOUR = 3600.0
 
 
 class Purpose(Enum):
-    """What a call is for: the parts of the limit that it leaves to others, and to more urgent."""
+    """What a call is for, and how much of the limit it leaves to others and to urgent calls."""
 
     CREATE = (0.30, 0.10)
     LIST = (0.25, 0.05)
@@ -30,34 +30,34 @@ class Purpose(Enum):
 
     @property
     def left_to_others(self) -> float:
-        """What has to be left in the project's bucket, as a part of the limit."""
+        """How much must remain in the project's bucket, as a fraction of the limit."""
         return self.value[0]
 
     @property
     def left_to_urgent(self) -> float:
-        """What has to be left in our own share, as a part of the limit."""
+        """How much must remain of our own share, as a fraction of the limit."""
         return self.value[1]
 
 
 class RateBucket(msgspec.Struct, frozen=True, kw_only=True):
-    """The bucket as it was last seen, and what we have drawn from it since."""
+    """The bucket as last seen, minus the calls since."""
 
     limit: int = 3600
     left: float = 3600.0
     ours: float = 3600.0 * OUR_SHARE
-    """What is left of our own share."""
+    """The remaining calls of our own share."""
     at: float = 0.0
-    """The monotonic second that this is about."""
+    """The monotonic second for which this holds."""
     full_at: float = 0.0
-    """When the project's bucket is full again, so that no wait need be longer."""
+    """When the project's bucket is full again; no wait needs to be longer."""
 
     @property
     def refill(self) -> float:
-        """Calls that come back in a second."""
+        """Calls that are added per second."""
         return self.limit / HOUR
 
     def later(self, at: float) -> RateBucket:
-        """The standing at this second, if nobody calls in between."""
+        """The bucket at this second, without calls in between."""
         gained = max(0.0, at - self.at) * self.refill
         return msgspec.structs.replace(
             self,
@@ -67,26 +67,32 @@ class RateBucket(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def wait(self, purpose: Purpose) -> float:
-        """Seconds until a call for this purpose may be made; nothing if it may now."""
+        """Seconds until a call for this purpose may be made; 0 if it may now."""
+        # The 1 is the call itself.
         lacking = purpose.left_to_others * self.limit + 1 - self.left
         ours = purpose.left_to_urgent * self.limit + 1 - self.ours
+        # If Hetzner's own time for a full bucket is sooner than an even refill, it wins.
         full = max(0.0, self.full_at - self.at) if self.full_at else lacking / self.refill
         return max(0.0, min(lacking / self.refill, full), ours / (self.refill * OUR_SHARE))
 
     def drawn(self) -> RateBucket:
-        """After one more call was made."""
+        """The bucket after one more call."""
         return msgspec.structs.replace(self, left=self.left - 1, ours=self.ours - 1)
 
 
 def after_answer(
     standing: RateBucket, headers: Mapping[str, str], *, wall: float, under_way: int
 ) -> RateBucket:
-    """The standing after an answer came; other calls of ours may not be counted in it yet."""
+    """The bucket after an answer.
+
+    The headers may not count calls that are still under way, so those are subtracted.
+    """
     try:
         limit = int(headers["RateLimit-Limit"])
         left = int(headers["RateLimit-Remaining"])
         reset = float(headers["RateLimit-Reset"])
     except (KeyError, ValueError):
+        # No answer came, or it came from a proxy.
         return standing
     if limit <= 0:
         return standing
@@ -94,11 +100,12 @@ def after_answer(
         standing,
         limit=limit,
         left=float(left - under_way),
+        # The limit may change, and our share in proportion.
         ours=standing.ours * limit / standing.limit,
         full_at=standing.at + max(0.0, reset - wall),
     )
 
 
 def exhausted(standing: RateBucket) -> RateBucket:
-    """The standing after a call was refused for its rate."""
+    """The bucket after Hetzner has refused a call because of the rate limit."""
     return msgspec.structs.replace(standing, left=min(standing.left, 0.0))

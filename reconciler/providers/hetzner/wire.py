@@ -1,4 +1,4 @@
-"""What growth reads of Hetzner's answers; everything else in them is passed over."""
+"""The parts of Hetzner's answers that growth reads; everything else is ignored."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ import msgspec
 
 
 class HetznerNamed(msgspec.Struct, frozen=True):
-    """Something that a node class names: an SSH key, a firewall."""
+    """An object that a node class can name: an SSH key or a firewall."""
 
     id: int
     name: str
 
 
 class Deprecation(msgspec.Struct, frozen=True):
-    """That something ends."""
+    """The announced end of a server type."""
 
     unavailable_after: datetime | None = None
 
 
 class TypeLocation(msgspec.Struct, frozen=True):
-    """A place where a type is sold."""
+    """A location where a type is sold."""
 
     name: str
     available: bool = True
@@ -38,56 +38,56 @@ class Net(msgspec.Struct, frozen=True):
 
 
 class Price(msgspec.Struct, frozen=True):
-    """What something costs in one place."""
+    """A price in one location."""
 
     location: str
     price_hourly: Net
     price_monthly: Net | None = None
-    """The API always says it; a list of prices may not know it."""
+    """Always set by the API; a price list in a file may not have it."""
 
 
 class ServerType(msgspec.Struct, frozen=True):
-    """A type of servers."""
+    """A server type."""
 
     name: str
     cores: int
     memory: Decimal
-    """In GB, which are GiB here."""
+    """In GB; Hetzner means GiB."""
     disk: int
-    """In GB, which are 10^9 bytes."""
+    """In GB (10^9 bytes)."""
     architecture: str
     prices: tuple[Price, ...]
     locations: tuple[TypeLocation, ...]
 
 
 class PrimaryIp(msgspec.Struct, frozen=True):
-    """What public addresses cost."""
+    """The prices of a kind of public IP address."""
 
     type: str
     prices: tuple[Price, ...]
 
 
 class Pricing(msgspec.Struct, frozen=True):
-    """What costs besides servers."""
+    """Prices besides those of servers."""
 
     currency: str
     primary_ips: tuple[PrimaryIp, ...] = ()
 
     @property
     def currency_code(self) -> str:
-        """The currency if it is a code that objects may have, else none."""
+        """The currency, or an empty string if it isn't a three-letter code."""
         return self.currency if re.fullmatch("[A-Z]{3}", self.currency) else ""
 
 
 class HetznerLocation(msgspec.Struct, frozen=True):
-    """A place, and the network zone that it is part of."""
+    """A location and its network zone."""
 
     name: str
     network_zone: str
 
 
 class Image(msgspec.Struct, frozen=True):
-    """What a server boots."""
+    """An image from which a server boots."""
 
     id: int
     architecture: str
@@ -103,7 +103,7 @@ class Subnet(msgspec.Struct, frozen=True):
 
 
 class Network(msgspec.Struct, frozen=True):
-    """A private network, and the servers in it."""
+    """A private network and the servers in it."""
 
     id: int
     name: str
@@ -112,7 +112,7 @@ class Network(msgspec.Struct, frozen=True):
 
 
 class PrivateNet(msgspec.Struct, frozen=True):
-    """A network that a server is in."""
+    """A private network that a server is attached to."""
 
     network: int
 
@@ -129,7 +129,7 @@ class HetznerServer(msgspec.Struct, frozen=True):
 
 
 class ActionResource(msgspec.Struct, frozen=True):
-    """What an action is about."""
+    """An object that an action is for."""
 
     id: int
     type: str
@@ -143,7 +143,7 @@ class ActionError(msgspec.Struct, frozen=True):
 
 
 class Action(msgspec.Struct, frozen=True):
-    """Something that went on after its answer."""
+    """An operation that continues after the API has answered."""
 
     id: int
     command: str
@@ -153,7 +153,7 @@ class Action(msgspec.Struct, frozen=True):
 
 
 class PlacementGroup(msgspec.Struct, frozen=True):
-    """Servers on different hosts."""
+    """A placement group: its servers are on different hosts."""
 
     id: int
     name: str
@@ -163,13 +163,13 @@ class PlacementGroup(msgspec.Struct, frozen=True):
 
 
 class Pagination(msgspec.Struct, frozen=True):
-    """Where in a listing a page is."""
+    """The position of a page in a listing."""
 
     next_page: int | None = None
     total_entries: int | None = None
 
 
 class Meta(msgspec.Struct, frozen=True):
-    """What is told beside the entries of a listing."""
+    """The metadata of a listing."""
 
     pagination: Pagination

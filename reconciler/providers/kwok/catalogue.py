@@ -1,4 +1,4 @@
-"""The catalogue of a KwokNodeClass, as offerings: written in the class, or in a ConfigMap."""
+"""The catalogue of a KwokNodeClass, as offerings: from the class itself, or from a ConfigMap."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _TYPES: Final = TypeAdapter(tuple[KwokServerType, ...])
 def kwok_offerings(
     node_class: KwokNodeClass, types: Iterable[KwokServerType] | None = None
 ) -> tuple[Offering, ...]:
-    """Every type in every place that it is sold in, in the order of the catalogue.
+    """Every type in every location where it is sold, in the order of the catalogue.
 
-    The types are those of the class, unless others are given: those of its ConfigMap.
+    Pass `types` if they come from a ConfigMap; by default they are those of the class.
     """
     return tuple(
         _offering(
@@ -43,7 +43,7 @@ def kwok_offerings(
 
 
 def types_of(text: str, *, place: str) -> tuple[KwokServerType, ...]:
-    """The types that a text lists, as YAML or JSON."""
+    """Parse a list of types from YAML or JSON."""
     try:
         return _TYPES.validate_python(yaml.load(text, Loader=yaml.CSafeLoader))
     except yaml.YAMLError as error:
@@ -57,7 +57,7 @@ def types_of(text: str, *, place: str) -> tuple[KwokServerType, ...]:
 
 
 def _price(node_class: KwokNodeClass, server_type: KwokServerType, offer: KwokOffer) -> Decimal:
-    """The price in the catalogue, or the newest that a fault has changed it to."""
+    """The price in the catalogue, or in the last PriceChange fault that applies."""
     changes = met(
         node_class,
         FaultKind.PRICE_CHANGE,

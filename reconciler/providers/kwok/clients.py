@@ -1,4 +1,4 @@
-"""The clients of simulated clouds: one for each class, through the API server."""
+"""The clients of simulated clouds: one for each class, all through the API server."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class KwokClients:
         self._providers: dict[str, KwokProvider] = {}
 
     def provider(self, name: str, node_class: Callable[[], KwokNodeClass | None]) -> KwokProvider:
-        """The port of one class, the same one each time."""
+        """The port of one class; the same object each time."""
         if name not in self._providers:
             self._providers[name] = KwokProvider(
                 self._host.connection, node_class=node_class, now=self._host.now
@@ -29,9 +29,9 @@ class KwokClients:
         return self._providers[name]
 
     async def close(self) -> None:
-        """Nothing is open but the process's own connection."""
+        """Do nothing: the only connection is the process's own."""
 
 
 def open_clients(host: ProviderHost) -> KwokClients:
-    """The clients of this process."""
+    """Create the clients for this process."""
     return KwokClients(host)

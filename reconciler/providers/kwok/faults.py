@@ -1,8 +1,8 @@
-"""The failures of a KwokNodeClass: which of them an order or a machine meets.
+"""The injected faults of a KwokNodeClass, and which of them an order or a machine meets.
 
-Those without a count follow from the class alone and last for as long as it says so. Those with
-one strike that often; how often they have is written on the class (`tally`), under a key that
-follows from the fault itself: whoever writes another count begins anew.
+A fault without a count applies as long as it is in the class. A fault with a count strikes that
+many times. The number of strikes so far is recorded on the class (`tally`), under a key made from
+the fault, including its count. If you change the count, growth counts from zero again.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from reconciler.providers.port import Offering, Order
 
 STRUCK_ANNOTATION: Final = "growth.dev/kwok-faults-struck"
-"""On the class: how often each counted fault has struck, as JSON."""
+"""An annotation of the class: how often each counted fault has struck, as JSON."""
 EVERYTHING: Final = "*"
 
 
 def is_sold_out(offering: Offering, node_class: KwokNodeClass, order: Order) -> bool:
-    """Whether the class has none of what is ordered, now and later."""
+    """Whether the order stays sold out for as long as the class doesn't change."""
     return offering.available == 0 or any(
         fault.count is None
         for _, fault in met(
@@ -38,7 +38,7 @@ def is_sold_out(offering: Offering, node_class: KwokNodeClass, order: Order) -> 
 def met(
     node_class: KwokNodeClass, kind: FaultKind, *, server_type: ServerTypeName, location: str
 ) -> Iterator[tuple[str, InjectedFault]]:
-    """The faults of a kind that are about this type in this place, each with its key."""
+    """The faults of a kind that apply to this type in this location, each with its key."""
     for key, fault in _keyed(node_class):
         if (
             fault.kind is kind
@@ -49,7 +49,7 @@ def met(
 
 
 def struck(node_class: KwokNodeClass) -> Mapping[str, int]:
-    """How often each counted fault has struck; what a person has spoilt counts as never."""
+    """How often each counted fault has struck; an annotation that can't be read counts as zero."""
     try:
         written = json.loads(node_class.metadata.annotations.get(STRUCK_ANNOTATION, "{}"))
         return {key: int(count) for key, count in written.items()}
@@ -58,13 +58,14 @@ def struck(node_class: KwokNodeClass) -> Mapping[str, int]:
 
 
 def with_another(node_class: KwokNodeClass, key: str) -> str:
-    """The annotation after one more strike; faults that the class has no longer are forgotten."""
+    """The annotation after one more strike, without faults that the class no longer has."""
     known = struck(node_class)
     counts = {each: known.get(each, 0) + (each == key) for each, _ in _keyed(node_class)}
     return json.dumps({each: count for each, count in counts.items() if count})
 
 
 def _keyed(node_class: KwokNodeClass) -> Iterator[tuple[str, InjectedFault]]:
+    # Two equal faults in one class are counted separately.
     twins: Counter[str] = Counter()
     for fault in node_class.spec.faults:
         server_type = EVERYTHING if fault.server_type is None else fault.server_type.canonical

@@ -1,4 +1,4 @@
-"""What rules know of simulated machines."""
+"""What the rules know about simulated machines."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 def _parts(
     node_class: KwokNodeClass, server_type: ServerTypeName, _: str
 ) -> Mapping[str, object] | None:
-    """The type as it is listed: the class is the catalogue, so sizes are a part of it."""
+    """The type as the class lists it. The class is also the catalogue, so it includes sizes."""
     found = next((each for each in node_class.spec.types if each.name == server_type), None)
     if found is None:
-        # In a ConfigMap, or not sold any more.
+        # It is in a ConfigMap, or no longer sold.
         return None
     said: dict[str, object] = {
         "resources": dict(parse_resources(dict(found.resources)).amounts),
@@ -42,7 +42,7 @@ def _catalogue_in(node_class: KwokNodeClass, text: str, place: str) -> tuple[Off
 
 
 def _machine_id(provider_id: str) -> str | None:
-    """The whole of it, as a KWOK machine is its node."""
+    """The whole providerID, because a KWOK machine is its node."""
     return provider_id if provider_id.startswith(SCHEME) else None
 
 

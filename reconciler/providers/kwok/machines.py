@@ -1,7 +1,7 @@
-"""A simulated machine as the Node that it is, from its first moment to the listing.
+"""A simulated machine as a Node object, from its creation to the listing.
 
-How long it takes to become Ready is written on it for kwok's stages, and follows from its name, so
-that the same machine always takes as long.
+An annotation says how long it takes to become Ready; kwok's stages read it. The time follows from
+the name, so the same machine always takes equally long.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ READY_AFTER_ANNOTATION = "growth.dev/kwok-ready-after"
 APPEARED_AT_ANNOTATION = "growth.dev/kwok-appeared-at"
 NEVER_READY_ANNOTATION = "growth.dev/kwok-never-ready"
 FAILED_ANNOTATION = "growth.dev/kwok-failed"
-"""Why its boot has failed, as the listing tells it."""
+"""Why its boot failed, as listings show it."""
 REQUEST_UID_ANNOTATION = "growth.dev/kwok-request-uid"
 SCHEME = "kwok://"
 REGION = "topology.kubernetes.io/region"
@@ -70,18 +70,21 @@ def node_manifest(order: Order, *, allocatable: Resources, ready_after: Duration
 
 
 def starting(node: dict[str, Any], *, at: datetime) -> dict[str, Any]:
-    """Not Ready from its first moment, as kubelets register; kwok would need two writes for it."""
+    """The Node with the condition Ready=False, as a kubelet registers it.
+
+    Setting it at creation saves kwok two writes for each node.
+    """
     status = {**node["status"], "conditions": [STARTING]}
     return _annotated({**node, "status": status}, {APPEARED_AT_ANNOTATION: at.isoformat()})
 
 
 def never_ready(node: dict[str, Any]) -> dict[str, Any]:
-    """A machine whose kubelet never says that all is well."""
+    """A machine whose kubelet never reports Ready."""
     return _annotated(node, {NEVER_READY_ANNOTATION: "true"})
 
 
 def failed_machine(node: dict[str, Any], *, reason: str) -> dict[str, Any]:
-    """A machine that the cloud itself calls failed, after it had accepted it."""
+    """A machine that the cloud reports as failed after it has accepted it."""
     return _annotated(never_ready(node), {FAILED_ANNOTATION: reason})
 
 
@@ -91,25 +94,25 @@ def _annotated(node: dict[str, Any], more: Mapping[str, str]) -> dict[str, Any]:
 
 
 def machine_id(name: str) -> str:
-    """The id of a machine, which is also its node's providerID."""
+    """The id of a machine; also its node's providerID."""
     return f"{SCHEME}{name}"
 
 
 def boot_time(name: str, delay: BootDelay) -> Duration:
-    """Evenly spread over the class's span, and always the same for the same machine."""
+    """Spread evenly over the span of the class, and always the same for the same machine."""
     digest = hashlib.sha256(name.encode()).digest()
     span = delay.max.nanoseconds - delay.min.nanoseconds
     return Duration(delay.min.nanoseconds + span * int.from_bytes(digest[:4], "big") // 2**32)
 
 
 def request_uid(node: dict[str, Any]) -> str:
-    """The uid of the request that a Node was made for; empty if it is no machine of ours."""
+    """The uid of the request that a Node was created for; empty if growth didn't create it."""
     uid: str = node["metadata"].get("annotations", {}).get(REQUEST_UID_ANNOTATION, "")
     return uid
 
 
 def machine_of_node(node: dict[str, Any]) -> Machine:
-    """A Node as the machine that it is."""
+    """The machine that a Node object represents."""
     metadata = node["metadata"]
     reason = metadata["annotations"].get(FAILED_ANNOTATION, "")
     return Machine(
@@ -119,7 +122,7 @@ def machine_of_node(node: dict[str, Any]) -> Machine:
         pool=metadata["labels"].get(POOL_LABEL, ""),
         state=_state(metadata),
         reason=reason,
-        # As where a provider accepts and finds no room for it then.
+        # Like a provider that accepts a machine and then has no host for it.
         scope=UnmetScope.OFFER,
         created_at=datetime.fromisoformat(metadata["creationTimestamp"]),
     )

@@ -1,8 +1,8 @@
-"""Machines that are Node objects: kwok brings them to life.
+"""Simulated machines: Node objects that kwok keeps alive.
 
-A KWOK machine is its Node, created at once; one that exists already under the name is adopted, if
-it was made for the same request. What goes wrong on purpose goes wrong here: a fault of the class
-is asked about before anything is made, and what it does to a machine's life is written on its Node.
+A KWOK machine is its Node, created at once. A Node that already has the name is adopted if it was
+created for the same request. Injected faults strike here: each call checks the faults of the class
+first, and those that affect a machine later are recorded on its Node.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ NODES = "/api/v1/nodes"
 
 
 class _Sold(NamedTuple):
-    """A catalogue, and what it was worked out from."""
+    """A catalogue, and what it was computed from."""
 
     node_class: KwokNodeClass | None
     types: tuple[KwokServerType, ...]
@@ -64,7 +64,7 @@ class _Sold(NamedTuple):
 
 
 class KwokProvider:
-    """The simulated cloud of one KwokNodeClass; keep it, or it reads the catalogue each time."""
+    """The simulated cloud of one KwokNodeClass. It caches the catalogue, so keep the object."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class KwokProvider:
         self._types: tuple[KwokServerType, ...] = ()
 
     async def check(self) -> Checked:
-        """Whether its catalogue can be read; what is written in the class itself always can."""
+        """Check whether its catalogue can be read; one in the class itself always can."""
         node_class, at = self._node_class(), self._now().monotonic
         if node_class is None:
             return Checked(at=at)
@@ -102,13 +102,13 @@ class KwokProvider:
         return Checked(at=at, generation=generation, found=found)
 
     async def offerings(self) -> tuple[Offering, ...]:
-        """The catalogue as the class, or the ConfigMap that it names, has it now."""
+        """The current catalogue, from the class or from the ConfigMap that it names."""
         node_class = self._node_class()
         if node_class is None:
             return ()
         reference = node_class.spec.catalogue_from
         types = node_class.spec.types if reference is None else await self._read(reference)
-        # Asked for with each machine, so it is worked out once for each state of the class.
+        # Every create asks for it, so it is computed only once for each state of the class.
         if node_class is not self._known.node_class or types is not self._known.types:
             self._known = _Sold(node_class, types, kwok_offerings(node_class, types))
         return self._known.offerings
@@ -124,27 +124,27 @@ class KwokProvider:
         if text is None:
             raise Misconfigured(f"{named} has no key {reference.key}: write the catalogue there")
         if text != self._text:
-            # A thousand offers take a tenth of a second, in which nothing else may wait.
+            # Parsing 1,000 offers takes 0.1 s. In the event loop, that would stop everything else.
             place = f"{named}, key {reference.key}"
             self._types = await asyncio.to_thread(types_of, text, place=place)
             self._text = text
         return self._types
 
     async def create(self, order: Order) -> CreateAnswer:
-        """Make the Node, or find that it was made."""
+        """Create the Node, or find it if it exists."""
         node_class = self._node_class()
         offering = next((each for each in await self.offerings() if _is_ordered(each, order)), None)
         if node_class is None or offering is None:
             reason = f"{order.server_type} in {order.location} is not in the catalogue"
             return Failed(failure=FailureClass.TEMPLATE, reason=reason)
         if node_class.spec.faults or offering.available is not None:
-            # What is there already must not be struck a second time.
+            # A retry of a create that succeeded must not use up another strike.
             found = await self._found(order)
             if found is not None:
                 return found
         if offering.available is None:
             return await self._bought(order, offering, node_class)
-        # Counted and made in one go, or two at once would both get the last one.
+        # Count and create under a lock, or two creates could both get the last machine.
         async with self._one_at_a_time:
             return await self._bought(order, offering, node_class)
 
@@ -174,7 +174,7 @@ class KwokProvider:
         return await self._strikes(FaultKind.STOCK_OUT, order) is not None
 
     async def _sold(self, order: Order) -> int:
-        """How many others of this offer there are."""
+        """How many other machines of this offering exist."""
         alike = {INSTANCE_TYPE_LABEL: order.server_type.canonical, REGION: order.location}
         nodes = await self._nodes(alike | dict(order.own_labels))
         return sum(node["metadata"]["name"] != order.name for node in nodes)
@@ -182,7 +182,7 @@ class KwokProvider:
     async def _ordered(
         self, order: Order, offering: Offering, node_class: KwokNodeClass
     ) -> dict[str, Any]:
-        """The Node as it is born, with what the faults of the class make of its life."""
+        """The Node to create, with the faults of the class that affect it later."""
         boot = boot_time(order.name, node_class.spec.boot_delay)
         slow = await self._strikes(FaultKind.SLOW_BOOT, order)
         if slow is not None and slow.delay is not None:
@@ -201,7 +201,7 @@ class KwokProvider:
         )
 
     async def _found(self, order: Order) -> CreateAnswer | None:
-        """What is there under the name: adopted, if it was made for the same request."""
+        """Look for a Node of this name; adopt it if it was created for the same request."""
         try:
             node = (await self._connection.request("GET", f"{NODES}/{order.name}")).json()
         except NotFound:
@@ -212,13 +212,13 @@ class KwokProvider:
         return Accepted(machine_id=machine_id(order.name))
 
     async def list(self) -> Listing:
-        """Every Node that was made as a machine of ours."""
+        """Every Node that growth has created as a machine."""
         at = self._now()
         machines = [machine_of_node(node) for node in await self._nodes({})]
         return Listing(at=at, is_complete=True, machines={each.name: each for each in machines})
 
     async def _nodes(self, labels: Mapping[str, str]) -> Sequence[dict[str, Any]]:
-        """The machines that carry these labels."""
+        """The machines that have these labels."""
         selected = {MANAGED_BY_LABEL: MANAGED_BY, **labels}
         query = {"labelSelector": ",".join(f"{key}={value}" for key, value in selected.items())}
         nodes = (await self._connection.request("GET", NODES, query=query)).json()["items"]

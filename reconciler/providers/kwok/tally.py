@@ -1,7 +1,7 @@
-"""Counts the strikes of faults on the KwokNodeClass itself, so that a restart forgets nothing.
+"""Counts the strikes of faults on the KwokNodeClass itself, so that the counts survive a restart.
 
-A strike is written down before it happens, at the version of the class that was read: of two that
-happen at once the second reads again, and none is counted twice or lost.
+A strike is recorded before it happens, with the resourceVersion of the class that was read. If two
+happen at once, the second gets a conflict and reads again, so none is lost or counted twice.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class FaultTally:
     async def strikes(
         self, kind: FaultKind, *, server_type: ServerTypeName, location: str
     ) -> InjectedFault | None:
-        """The fault of this kind that strikes now, counted; None if all goes well."""
+        """The fault of this kind that strikes now, already counted; None if none does."""
         known = self._node_class()
         if known is None:
             return None
@@ -49,7 +49,7 @@ class FaultTally:
         return None
 
     async def _is_counted(self, key: str, known: KwokNodeClass, *, most: int) -> bool:
-        """Whether it had a strike left, and this one is written down."""
+        """Record a strike; False if the fault has none left."""
         if struck(known).get(key, 0) >= most:
             return False
         async with self._one_at_a_time:
@@ -65,7 +65,7 @@ class FaultTally:
         raise RetryLater(f"KwokNodeClass {known.name} is changed again and again")
 
     async def _newest(self, name: str) -> KwokNodeClass | None:
-        # A list of one: whoever may watch a kind may list it, but not always get one of it.
+        # A list with one name: a role that may watch a kind may list it, but not always get it.
         query = {"fieldSelector": f"metadata.name={name}"}
         found = (await self._connection.request("GET", PATH, query=query)).json()["items"]
         return KwokNodeClass.model_validate(found[0]) if found else None

@@ -1,5 +1,5 @@
-"""What makes a server a node: its user data, rendered whole by growth.
+"""The user data that makes a server join as a node; growth renders all of it.
 
-The traps that users fall into elsewhere are closed here: a node is named as its server, carries its
-pool's labels and taints from its first second, and joins with a secret of its own.
+It avoids common mistakes: a node has the name of its server, has its pool's labels and taints when
+it joins, and joins with a token of its own.
 """

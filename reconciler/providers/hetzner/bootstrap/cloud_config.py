@@ -1,10 +1,10 @@
-"""User data for cloud-init: files and commands, written as data so that no value breaks out of it.
+"""User data for cloud-init. It is built as data and not as text, so no value can break out of it.
 
-Two things are the same for every kind. Before anything joins, the server waits for its private
-address and writes it down, as a node that registers with another one is unreachable. And the
-metadata address, where user data with its join token can be read, is closed to everything that is
-forwarded (pods), while the host and pods on its network keep it; by a routing rule, since that is
-there on every image and no network plugin passes it by.
+Two steps are the same for every kind. Before the server joins, it waits for its private address and
+records it, because a node that registers with another address is unreachable. And the metadata
+address, which serves the user data with the join token, is closed to forwarded traffic, and so to
+pods; the host and pods on the host network keep access. A routing rule does this, because every
+image supports it and no network plugin bypasses it.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
     from reconciler.providers.hetzner.bootstrap.joining import JoiningServer
 
-# Without an end of its own a request waits two minutes for packets that are dropped.
+# Without --max-time, a request whose packets are dropped takes two minutes to fail.
 FETCH: Final = "curl -sfL --retry 5 --max-time 60"
 """The command that downloads a small file."""
 PREPARE_PATH: Final = "/usr/local/lib/growth/prepare"
 CLOSING_UNIT: Final = "growth-close-metadata.service"
-# systemd-networkd deletes every rule that it hasn't made, unless the kernel is named as its maker.
+# systemd-networkd deletes foreign rules, except those marked as coming from the kernel.
 _HOST_MAY: Final = "priority 90 iif lo to 169.254.169.254/32 lookup main protocol kernel"
 _OTHERS_MAY_NOT: Final = "priority 91 to 169.254.169.254/32 prohibit protocol kernel"
-# A rule that is gone already must not keep the other one from being deleted: hence the `-`. With
-# default dependencies a shutdown would stop the unit, while pods still run that wait for that.
+# The `-` ignores errors: if one rule is gone already, the other one must still be deleted. With
+# default dependencies, a shutdown would stop the unit and open the address while pods still run.
 CLOSING: Final = f"""\
 [Unit]
 Description=Keep pods from the metadata address
@@ -84,20 +84,20 @@ class File(msgspec.Struct, frozen=True):
 
 
 class Steps(msgspec.Struct, frozen=True, kw_only=True):
-    """What a kind of bootstrap adds: its files, and its commands after everything is prepared."""
+    """What a kind of bootstrap adds: files, and commands that run after the common steps."""
 
     files: tuple[File, ...]
     commands: tuple[str, ...]
 
 
 def cloud_config(joining: JoiningServer, steps: Steps) -> str:
-    """The user data."""
+    """Render the user data."""
     closes = joining.bootstrap.metadata_access is MetadataAccess.CLOSED
     files = [File(PREPARE_PATH, PREPARE, "0700"), *steps.files]
     if closes:
         files.append(File(f"/etc/systemd/system/{CLOSING_UNIT}", CLOSING, "0644"))
     wanted = "private" if joining.is_in_private_network else "any"
-    # One script, so that what fails ends the rest: cloud-init itself would go on.
+    # One script, so that a failure stops it: cloud-init would run the other commands anyway.
     script = ["set -eu", *_closing(closing=closes), f"{PREPARE_PATH} {wanted}", *steps.commands]
     document = {
         "hostname": joining.order.name,
@@ -109,7 +109,7 @@ def cloud_config(joining: JoiningServer, steps: Steps) -> str:
 
 
 def cloud_config_text(document: Any) -> str:
-    """YAML with texts of several lines as they are."""
+    """YAML that keeps texts of several lines readable."""
     return readable_yaml(document, width=1000)
 
 

@@ -1,7 +1,7 @@
-"""User data of a person's own, with variables like $(growth.nodeName) filled in.
+"""User data from a template of the user, with variables such as $(growth.nodeName) filled in.
 
-The variables are a closed set. A template in the class was checked when the class was admitted; one
-in a Secret is checked here, each time, as it may change without the class.
+The set of variables is closed. A template in the class is checked when the class is admitted. A
+template in a Secret is checked here each time, because it may change without the class.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def filled_in(joining: JoiningServer) -> str:
-    """The template with its values."""
+    """The template with all variables replaced."""
     _check(joining.template)
     values = _values(joining)
     used = set(VARIABLE.findall(joining.template))
@@ -37,7 +37,7 @@ def filled_in(joining: JoiningServer) -> str:
 
 
 def uses_token(template: str) -> bool:
-    """Whether a join token is needed."""
+    """Whether the template uses the join token."""
     return "token" in VARIABLE.findall(template)
 
 

@@ -1,4 +1,4 @@
-"""All that user data is made of, and which labels a kubelet may set on its own node."""
+"""The input for user data, and the labels that a kubelet may set on its own node."""
 
 from __future__ import annotations
 
@@ -38,37 +38,37 @@ ALLOWED_PREFIXES: Final = ("node.kubernetes.io/", "kubelet.kubernetes.io/")
 
 
 class JoiningServer(msgspec.Struct, frozen=True, kw_only=True):
-    """One server that is to join, and everything that it has to know."""
+    """A server that will join, with everything that its user data needs."""
 
     order: Order
     bootstrap: Bootstrap
     cluster: str
     token: str = ""
-    """The secret that it joins with, for the kinds that need one."""
+    """The join token, for the kinds that need one."""
     template: str = ""
-    """The user data or machine configuration that a person has written."""
+    """The user data or machine configuration that the user has written."""
     is_in_private_network: bool = False
 
     @override
     def __repr__(self) -> str:
-        # Whatever prints it must not print its secrets.
+        # Logs and tracebacks must not show its secrets.
         return f"Joining({self.order.name})"
 
     @property
     def labels(self) -> dict[str, str]:
-        """Labels that the kubelet is told to set; others come from others, or after the join."""
+        """The labels that the kubelet sets. Others are set by other programs, or after the join."""
         return {
             key: value for key, value in sorted(self.order.labels.items()) if self._is_set_here(key)
         }
 
     @property
     def taints(self) -> tuple[str, ...]:
-        """Taints as the kubelet reads them."""
+        """The taints in the kubelet's format."""
         return tuple(_written(taint) for taint in self.order.taints)
 
     @property
     def has_cloud_controller(self) -> bool:
-        """Whether Hetzner's controller tells the node where it is."""
+        """Whether Hetzner's cloud controller manager sets the node's location labels."""
         return self.bootstrap.cloud_provider is CloudProvider.EXTERNAL
 
     def _is_set_here(self, key: str) -> bool:
@@ -80,7 +80,7 @@ class JoiningServer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def may_be_set_by_kubelet(key: str) -> bool:
-    """Whether a kubelet starts with this label: most of Kubernetes' own are kept from nodes."""
+    """Whether a kubelet accepts this label in --node-labels: it refuses most of Kubernetes' own."""
     prefix, slash, _ = key.partition("/")
     is_of_kubernetes = bool(slash) and any(
         prefix == domain or prefix.endswith(f".{domain}") for domain in ("kubernetes.io", "k8s.io")
@@ -91,7 +91,7 @@ def may_be_set_by_kubelet(key: str) -> bool:
 
 
 def kubelet_arguments(joining: JoiningServer) -> dict[str, str]:
-    """What the kubelet is told besides labels and taints."""
+    """The kubelet's flags besides labels and taints."""
     kubelet = joining.bootstrap.kubelet
     arguments = {"max-pods": str(kubelet.max_pods)}
     if joining.has_cloud_controller:

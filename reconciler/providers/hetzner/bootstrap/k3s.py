@@ -1,4 +1,4 @@
-"""A server as an agent of k3s."""
+"""Joins a server as a k3s agent."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _OWN_ID = (
 
 
 def steps(joining: JoiningServer) -> Steps:
-    """Configuration and start of the agent."""
+    """Configure and start the agent."""
     arguments = [f"{name}={value}" for name, value in kubelet_arguments(joining).items()]
     configuration = {
         "server": joining.bootstrap.server,
@@ -47,7 +47,7 @@ def steps(joining: JoiningServer) -> Steps:
 
 
 def token(joining: JoiningServer) -> str:
-    """The join token; with the CA's hash in it, the server is known from the first connection."""
+    """The join token. With the CA's hash in it, the agent verifies the server from the start."""
     ca_hash = joining.bootstrap.ca_hash
     if ca_hash is None or "::" in joining.token:
         return joining.token

@@ -1,4 +1,4 @@
-"""A server that joins by kubeadm."""
+"""Joins a server with kubeadm."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ if TYPE_CHECKING:
 JOIN_PATH = "/etc/kubernetes/growth-join.yaml"
 MODULES = File("/etc/modules-load.d/growth.conf", "overlay\nbr_netfilter\n", "0644")
 FORWARDING = File("/etc/sysctl.d/90-growth.conf", "net.ipv4.ip_forward = 1\n", "0644")
-# kubeadm's unit of the kubelet reads this file.
+# kubeadm's systemd unit for the kubelet reads this value from /etc/default/kubelet.
 _OWN_ADDRESS = """\
 . /run/growth
 extra=
 [ -z "$address" ] || extra="--node-ip=$address\""""
-# Debian 13's containerd looks for network plugins only where Debian packages put them;
-# kubernetes-cni and the plugins' own installers put them into /opt/cni/bin.
+# Debian 13's containerd looks for network plugins only where Debian's packages install them.
+# kubernetes-cni and the plugins' own installers use /opt/cni/bin.
 _CONTAINERD = (
     "containerd config default | "
     "sed -e 's/SystemdCgroup = false/SystemdCgroup = true/' "
     """-e 's|"/usr/lib/cni"|"/opt/cni/bin"|' > /etc/containerd/config.toml"""
 )
-# An image may bring files that a package has too; dpkg would ask which to keep, and end.
+# An image may contain a package's configuration file. dpkg would ask which one to keep, and fail.
 _INSTALL = "apt-get install -qy -o Dpkg::Options::=--force-confold"
 _OWN_ID = 'extra="$extra --provider-id=hcloud://$id"'
 _WRITE_EXTRA = 'echo "KUBELET_EXTRA_ARGS=$extra" > /etc/default/kubelet'
 
 
 def steps(joining: JoiningServer) -> Steps:
-    """Installation where it is wanted, and the join."""
+    """Install Kubernetes if the class sets a version, then join."""
     own_id = () if joining.has_cloud_controller else (_OWN_ID,)
     return Steps(
         files=(File(JOIN_PATH, cloud_config_text(_configuration(joining))), MODULES, FORWARDING),
         commands=(
             "modprobe -a overlay br_netfilter",
-            # Not --system: a key of somebody else's that the kernel refuses would end the join.
+            # Not --system: an invalid key in another file would stop the join.
             f"sysctl -qp {FORWARDING.path}",
             *_installed(joining.bootstrap.version),
-            # After the packages, since the kubelet's brings this file too.
+            # After the installation, because the kubelet's package contains this file too.
             _OWN_ADDRESS,
             *own_id,
             _WRITE_EXTRA,
@@ -84,7 +84,7 @@ def _configuration(joining: JoiningServer) -> dict[str, Any]:
 
 
 def _installed(version: str | None) -> tuple[str, ...]:
-    """Kubernetes from its own packages for Debian and Ubuntu, and their containerd."""
+    """Commands that install Kubernetes' own packages and the distribution's containerd."""
     if version is None:
         return ()
     release = version.removeprefix("v")

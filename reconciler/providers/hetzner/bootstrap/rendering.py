@@ -1,4 +1,4 @@
-"""User data of every kind, never larger than Hetzner takes."""
+"""Renders user data of every kind, within Hetzner's size limit."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from reconciler.providers.hetzner.bootstrap.joining import JoiningServer
 
 LARGEST: Final = 32 * 1024
-"""Bytes of user data that Hetzner takes."""
+"""Hetzner's limit for user data, in bytes."""
 
 
 def user_data(joining: JoiningServer) -> str:
-    """What the server is started with; Misconfigured if it can't be made from the class."""
+    """The user data of a server. Raises Misconfigured if the class doesn't allow it."""
     rendered = _rendered(joining)
     size = len(rendered.encode())
     if size > LARGEST:
@@ -31,7 +31,7 @@ def user_data(joining: JoiningServer) -> str:
 
 
 def needs_token(kind: BootstrapKind, template: str) -> bool:
-    """Whether a server joins with a token that growth knows."""
+    """Whether the user data needs a join token."""
     match kind:
         case BootstrapKind.K3S | BootstrapKind.KUBEADM:
             return True

@@ -1,7 +1,7 @@
-"""A server that runs Talos: the machine configuration of a person, with what growth adds to it.
+"""User data for Talos: the user's machine configuration with growth's additions.
 
-How a machine joins (addresses, certificates, its own secret) is in that configuration; growth sets
-the name, labels and taints, and what the plan counted on of the kubelet.
+The configuration says how a machine joins (addresses, certificates, secrets). growth sets the name,
+labels and taints, and the kubelet's settings on which the plan relied.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HOSTNAME_KIND = "HostnameConfig"
 
 
 def machine_configuration(joining: JoiningServer) -> str:
-    """The configuration, complete; other documents in it stay as they are."""
+    """The complete configuration; its other documents stay unchanged."""
     documents = _documents(joining.template)
     machine = next((each for each in documents if "machine" in each), None)
     if machine is None:
@@ -37,7 +37,7 @@ def _documents(text: str) -> list[dict[str, Any]]:
     try:
         documents = [document for document in yaml.safe_load_all(text) if document is not None]
     except yaml.YAMLError:
-        # Its text would quote the configuration, and with it secrets.
+        # The error's text would quote the configuration with its secrets.
         documents = [None]
     if not all(isinstance(document, dict) for document in documents):
         raise Misconfigured(
@@ -48,7 +48,10 @@ def _documents(text: str) -> list[dict[str, Any]]:
 
 
 def _name(documents: list[dict[str, Any]], machine: dict[str, Any], *, name: str) -> None:
-    """In newer configurations the name has a document of its own, and may not be in both."""
+    """Set the hostname.
+
+    Newer configurations have a document of its own for it, and Talos rejects a name in both places.
+    """
     own = next((each for each in documents if each.get("kind") == HOSTNAME_KIND), None)
     if own is None:
         _merge(machine, {"machine": {"network": {"hostname": name}}})

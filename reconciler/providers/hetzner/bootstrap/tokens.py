@@ -1,9 +1,9 @@
-"""Join tokens of minutes of life, one for each request, as Kubernetes' own bootstrap tokens.
+"""Short-lived join tokens, one for each request: Kubernetes' own bootstrap tokens.
 
-The id follows from the request's uid, so asking again after a crash finds the same Secret instead
-of leaving one behind; the secret half is random. kubeadm and the agents of k3s both join with it.
-The Secret belongs to the request and goes with it, and the API server forgets it by itself when its
-time is over.
+The id follows from the request's uid, so a retry after a crash finds the same Secret instead of
+creating a second one. The secret half is random. kubeadm and k3s agents both accept these tokens.
+The request owns the Secret, so it is deleted with the request. A token stops working when it
+expires, and Kubernetes' token cleaner then deletes the Secret.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ GROUPS: Final = {
     BootstrapKind.K3S: "system:bootstrappers:k3s:default-node-token",
     BootstrapKind.KUBEADM: "system:bootstrappers:kubeadm:default-node-token",
 }
-"""Who a joining node is, until it has a certificate."""
+"""The group of a joining node until it has a certificate."""
 
 
 class JoinToken(msgspec.Struct, frozen=True, kw_only=True):
-    """Both halves of a token."""
+    """A bootstrap token: its public id and its secret."""
 
     id: str
     secret: str
@@ -48,28 +48,28 @@ class JoinToken(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """As a node is told it."""
+        """The whole token, as a node uses it."""
         return f"{self.id}.{self.secret}"
 
     @property
     def secret_name(self) -> str:
-        """The name of its Secret, which Kubernetes prescribes."""
+        """The name of its Secret; Kubernetes requires this form."""
         return secret_name(self.id)
 
 
 def token_id(request_uid: str) -> str:
-    """Six letters that belong to this request."""
+    """The token id of a request: six letters and digits from a hash of its uid."""
     number = int.from_bytes(hashlib.sha256(request_uid.encode()).digest()[:8], "big")
     return "".join(LETTERS[number // 36**place % 36] for place in range(6))
 
 
 def secret_name(token: str) -> str:
-    """Where a token with this id is kept."""
+    """The name of the Secret for a token id."""
     return f"bootstrap-token-{token}"
 
 
 def minted(request_uid: str, *, choose: Callable[[str], str]) -> JoinToken:
-    """A new token for a request; `choose` picks a letter as nobody could guess."""
+    """A new token for a request; `choose` must pick letters with a secure random source."""
     secret = "".join(choose(LETTERS) for _ in range(16))
     return JoinToken(id=token_id(request_uid), secret=secret)
 
@@ -82,7 +82,7 @@ def token_secret(
     kind: BootstrapKind,
     expires_at: datetime,
 ) -> dict[str, Any]:
-    """The Secret that makes a token valid until then."""
+    """The Secret that makes a token valid until it expires."""
     groups = {"auth-extra-groups": GROUPS[kind]} if kind in GROUPS else {}
     return {
         "apiVersion": "v1",

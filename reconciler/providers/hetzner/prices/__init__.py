@@ -1,1 +1,1 @@
-"""The price lists that come with growth: data, and no code."""
+"""The price lists that come with growth; only data, no code."""
