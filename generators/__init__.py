@@ -1,1 +1,1 @@
-"""What writes manifests and pages of this repository from the code; not part of the package."""
+"""Generates manifests and pages of this repository from the code; not part of the package."""

@@ -1,4 +1,4 @@
-"""`python -m generators` writes all manifests and reference pages that follow from the code."""
+"""`python -m generators` generates all manifests and reference pages from the code."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ GENERATED: Final[Mapping[str, Callable[[], Mapping[str, str]]]] = {
         "settings.md": settings_page(),
     },
 }
-"""Folders, and the texts of the files below each. Charts come after the manifests in them."""
+"""Folders, and the texts of the files in each. Charts come after the manifests that they
+contain."""
 
 
 def main(root: Path = ROOT) -> None:

@@ -1,8 +1,8 @@
-"""Helm's charts, written from the manifests: the same objects, with Helm's words in the places.
+"""Helm charts, generated from the manifests: the same objects, with Helm templates in places.
 
-Two charts: Helm never upgrades the definitions of a chart that has them in `crds/`, and takes them
-away with the objects where they are ordinary templates. So they are a chart of their own, which
-Helm is told to keep.
+There are two charts. Helm never upgrades definitions in a chart's `crds/`, and deletes definitions
+that are ordinary templates together with the objects. So the definitions have their own chart, and
+Helm is told to keep them.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 _MARK: Final = re.compile(r"'?@@([A-Za-z.]+)@@'?")
 _WIDE: Final = 10_000
-"""No line is folded: a word of Helm's must stay in one piece."""
+"""Lines aren't folded, because a template expression must stay in one piece."""
 
 
 def charts() -> dict[str, str]:
-    """File name, below manifests/charts -> text."""
+    """File name in manifests/charts -> text."""
     return {**_chart_of_objects(), **_chart_of_definitions()}
 
 
@@ -78,7 +78,7 @@ def _description(name: str, purpose: str) -> str:
 
 
 def values_text() -> str:
-    """The defaults, each below what it means."""
+    """The defaults, each below its description."""
     blocks = []
     for name, value in InstallationValues().document().items():
         [field] = [each for each in InstallationValues.model_fields.values() if each.alias == name]
@@ -106,7 +106,7 @@ def _within(when: When | None, text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """What looks like a word of Helm's and is one of Prometheus'."""
+    """Prometheus expressions that look like Helm's."""
     return text.replace("{{", "{{`{{`}}")
 
 

@@ -1,4 +1,4 @@
-"""docs/reference/commands.md, made from the parsers of the commands."""
+"""docs/reference/commands.md, generated from the parsers of the commands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from growth.cli.completion.spoken import Flag, SpokenCommand
 
 EVERYWHERE: Final = frozenset({"--help", "--kubeconfig", "--context"})
-"""Flags that mean the same wherever they are."""
+"""Flags that mean the same in all commands."""
 _OF_COMMANDS: Final = """\
 # Commands
 

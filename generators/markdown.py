@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def markdown_table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    """A table; what a cell says is one line."""
+    """A table; the text of a cell is one line."""
     lines = [heads, ("---",) * len(heads), *rows]
     return "".join(f"| {' | '.join(map(_cell, line))} |\n" for line in lines)
 
@@ -19,5 +19,5 @@ def _cell(text: str) -> str:
 
 
 def as_sentence(text: str) -> str:
-    """What a flag or a command says of itself, as a sentence of a page."""
+    """The description of a flag or a command, as a sentence."""
     return text[0].upper() + text[1:] + "."

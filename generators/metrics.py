@@ -1,8 +1,8 @@
-"""docs/reference/metrics.md, made from the code that declares metrics.
+"""docs/reference/metrics.md, generated from the code that declares metrics.
 
-From the source and not from a scrape: what a cloud that isn't used here would tell, or a process
-that doesn't lead, is missing there. So each name, meaning and label has to stand in the call that
-declares it, or in a tuple of the same file.
+It is generated from the source and not from a scrape, which would lack the metrics of unused
+providers and of processes that don't lead. So each name, meaning and label must be in the call that
+declares the metric, or in a tuple in the same file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PACKAGES: Final = {
     "reconciler": "reconciler",
     "certs": "reconciler",
 }
-"""Where metrics are declared, and which process tells them; the first that fits counts."""
+"""Where metrics are declared, and which process reports them; the first match counts."""
 
 
 class _Sort(NamedTuple):
@@ -64,7 +64,7 @@ _HEADS: Final = {
 
 
 class DeclaredMetric(NamedTuple):
-    """One metric, as its declaration says."""
+    """One metric, as declared."""
 
     process: str
     name: str
@@ -72,7 +72,7 @@ class DeclaredMetric(NamedTuple):
     labels: tuple[str, ...]
     meaning: str
     series: tuple[str, ...]
-    """The names under which its samples are stored."""
+    """The names of its samples."""
 
 
 @cache

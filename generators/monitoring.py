@@ -1,7 +1,7 @@
-"""What the Prometheus operator and Grafana take, made from plain rules and a plain dashboard.
+"""Manifests for the Prometheus operator and Grafana, generated from plain rules and a dashboard.
 
-The rules are kept as Prometheus itself has them, so that promtool checks them and whoever has no
-operator uses them; the dashboard as Grafana saves it, so that it can be changed there.
+The rules are stored in Prometheus' own format, so that promtool can check them and they can be used
+without an operator. The dashboard is stored as Grafana saves it, so that it can be edited there.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LABELS = {NAME_LABEL: "growth", COMPONENT_LABEL: "metrics"}
 
 
 def monitoring_files() -> dict[str, str]:
-    """File name, below manifests/monitoring -> text."""
+    """File name in manifests/monitoring -> text."""
     return {
         "rules.yaml": _HEAD.format("manifests/alerts") + readable_yaml(_rules()),
         "dashboard.yaml": _HEAD.format("manifests/dashboards") + readable_yaml(_dashboard()),
@@ -42,7 +42,7 @@ def _rules() -> dict[str, Any]:
 
 
 def _dashboard() -> dict[str, Any]:
-    """Grafana's side car looks for this label."""
+    """Grafana's sidecar looks for this label."""
     files = sorted((manifests() / "dashboards").glob("*.json"))
     return {
         "apiVersion": "v1",

@@ -1,7 +1,7 @@
-"""docs/reference/objects.md, written from the models.
+"""docs/reference/objects.md, generated from the models.
 
-What the page says comes from the definitions that the API server gets and from the rules that the
-models run, so it can't say anything else than what holds.
+The page is generated from the definitions for the API server and from the rules of the models, so
+it always agrees with them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ of server types doesn't matter. Durations are written like `90s`, `10m` or `1h30
 have a default are optional.
 """
 
-# The bounds that a schema may have, as a table shows them.
+# The bounds of a schema, as shown in a table.
 _BOUNDS: Final = (
     ("minimum", "≥ {}"),
     ("maximum", "≤ {}"),
@@ -167,7 +167,7 @@ def _rules(path: str, rules: Iterable[object], schema: Schema) -> Iterator[str]:
 
 
 def _of_fields(schema: Schema) -> list[str]:
-    """Rules on lists and maps; those of objects stand below their own table."""
+    """Rules on lists and maps; those of objects are below their own table."""
     return [
         f"{name}: {text}"
         for name, each in schema.get("properties", {}).items()
@@ -188,7 +188,7 @@ def _conditions(model: type[CustomResource]) -> Iterator[str]:
 
 
 def _samples(model: type[CustomResource]) -> list[Any]:
-    """A status for each thing that the conditions of a kind can say."""
+    """A status for each set of conditions of a kind."""
     status = model.model_fields["status"].default
     if hasattr(status, "phase"):
         return [status.model_copy(update={"phase": phase}) for phase in type(status.phase)]

@@ -1,4 +1,4 @@
-"""docs/reference/settings.md, made from the settings of the processes."""
+"""docs/reference/settings.md, generated from the settings of the processes."""
 
 from __future__ import annotations
 

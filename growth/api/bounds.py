@@ -1,7 +1,7 @@
-"""Strings, lists and maps with their bounds; without one no CEL rule over them can be costed.
+"""Strings, lists and maps with their bounds, which are needed to estimate the cost of CEL rules.
 
 The list markers also say how server-side apply merges (`x-kubernetes-list-type`), and check in
-Python what the API server then checks by itself: that no key comes twice.
+Python what the API server then checks itself: that no key occurs twice.
 """
 
 from __future__ import annotations
@@ -39,26 +39,26 @@ LabelValue = Annotated[
 LabelKey = Annotated[str, Field(max_length=317, pattern=QUALIFIED_NAME)]
 """What Kubernetes allows as the key of a label."""
 Word = Annotated[str, Field(max_length=64, pattern="^[A-Z][A-Za-z]*$")]
-"""A reason for programs: one CamelCase word that stays the same over versions."""
+"""A reason for programs: one CamelCase word that stays the same across versions."""
 Sentence = Annotated[str, Field(max_length=1024)]
 """A text for people."""
 Identifier = Annotated[str, Field(min_length=1, max_length=253)]
-"""An id or name that somebody else gave."""
+"""An ID or name given by another system."""
 Currency = Annotated[str, Field(max_length=3, pattern="^([A-Z]{3})?$")]
-"""A currency by its ISO 4217 code; empty where none is known."""
+"""A currency as an ISO 4217 code; empty if unknown."""
 Place = Annotated[str, Field(max_length=63, pattern="^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$")]
 """A region, location or zone; it becomes the value of a label."""
 MOST: Final = 100_000
-"""Of anything that is counted."""
+"""The maximum of anything that is counted."""
 Count = Annotated[int, Strict(), Field(ge=0, le=MOST)]
 """A number of things."""
 Flag = Annotated[bool, Strict()]
-"""true or false, and no word that means so."""
+"""true or false, and no other spelling."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListSet:
-    """A list in which nothing comes twice."""
+    """A list without duplicates."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -73,7 +73,7 @@ class ListSet:
 
 @dataclass(frozen=True, slots=True, init=False)
 class MergedBy:
-    """A list of objects that server-side apply merges by these keys; a rule keeps them distinct."""
+    """A list of objects that server-side apply merges by these keys; a rule keeps them unique."""
 
     keys: tuple[str, ...]
 
@@ -90,7 +90,7 @@ class MergedBy:
 
 
 class ListMap(MergedBy):
-    """A list of objects in which no combination of these fields comes twice."""
+    """A list of objects in which each combination of these fields is unique."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -103,7 +103,7 @@ class ListMap(MergedBy):
 
 @dataclass(frozen=True, slots=True)
 class Atomic:
-    """A list that is written as a whole, so that server-side apply never merges it."""
+    """A list that is always replaced as a whole; server-side apply never merges it."""
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
@@ -113,7 +113,10 @@ class Atomic:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """What keys of a map look like: structural schemas can't say it, only the model checks."""
+    """The form of a map's keys.
+
+    Structural schemas can't express it, so only the model checks it.
+    """
 
     pattern: str
     words: str
@@ -157,4 +160,4 @@ Labels = Annotated[
     Field(max_length=64),
     Keys(QUALIFIED_NAME, "a label's key, such as team or example.org/team"),
 ]
-"""Labels as Kubernetes has them."""
+"""Labels, as in Kubernetes."""

@@ -1,7 +1,7 @@
-"""The CustomResourceDefinitions, made from the models; `manifests/crds` holds them.
+"""The CustomResourceDefinitions, generated from the models into `manifests/crds`.
 
-One version, no conversion webhook, status as a subresource, and columns that answer "what is it
-doing" in `kubectl get`.
+They have one version, no conversion webhook, status as a subresource, and columns for `kubectl get`
+that answer "what is it doing".
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _OWNED_BY_THE_API_SERVER: Final = {
 
 
 def columns_of(model: type[CustomResource]) -> tuple[PrinterColumn, ...]:
-    """What `kubectl get` shows of a kind."""
+    """The columns of `kubectl get` for a kind."""
     status = model_within(model.model_fields["status"].annotation)
     can_be_blocked = status is not None and "blocked" in status.model_fields
     return (*model.columns, *((_READY, _BLOCKED) if can_be_blocked else ()), _AGE)
 
 
 def definitions() -> dict[str, dict[str, Any]]:
-    """Kind -> its CustomResourceDefinition."""
+    """Kind -> CustomResourceDefinition."""
     return {kind: definition(model) for kind, model in KINDS.items()}
 
 

@@ -1,7 +1,8 @@
 """The text below a field is its description, in the schema and in the reference.
 
 Pydantic could collect these texts itself (`use_attribute_docstrings`), but does so whenever a
-process starts, which took a third of the import; here they are read when a schema is made.
+process starts, which took a third of the import time. Here they are read when a schema is
+generated.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 @cache
 def descriptions(model: type[BaseModel]) -> dict[str, str]:
-    """Name of the field in Python -> its description, inherited ones included."""
+    """Name of the field in Python -> description, including inherited ones."""
     found: dict[str, str] = {}
     for base in reversed(model.__mro__):
         if getattr(base, "model_fields", None):
@@ -52,5 +53,5 @@ def _in_block(body: list[ast.stmt]) -> dict[str, str]:
 
 
 def one_line(text: str) -> str:
-    """A docstring without the line breaks of its source."""
+    """A docstring without line breaks."""
     return " ".join(text.split())

@@ -1,9 +1,9 @@
-"""Objects read from manifests: the seed's group understood, every mistake with its file and line.
+"""Objects read from manifests; every mistake has its file and line.
 
-People keep pools in files beside other things, so a file may hold any Kubernetes object: ours are
-read strictly, everything else is handed on as it is. The group `growth/v1alpha1` of older files
-means `growth.dev/v1alpha1` (Kubernetes wants a dot in a group); `rewrite_group` changes just that
-word in the text, so comments and order stay as their author left them.
+People keep pools in files together with other things, so a file may contain any Kubernetes object:
+ours are read strictly, all others are passed on unchanged. The group `growth/v1alpha1` of older
+files means `growth.dev/v1alpha1` (Kubernetes requires a dot in a group). `rewrite_group` changes
+only that word in the text, so comments and order stay.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Mistake:
-    """One thing wrong in a file, as a person should read it."""
+    """One mistake in a file, for people."""
 
     file: str
     line: int
@@ -38,7 +38,7 @@ class Mistake:
 
 
 class Mistakes(ValueError):
-    """Everything that is wrong in the files of one command."""
+    """All mistakes in the files of one command."""
 
     def __init__(self, mistakes: Iterable[Mistake]) -> None:
         self.mistakes = tuple(mistakes)
@@ -67,13 +67,13 @@ class FileObject:
 
     @property
     def body(self) -> dict[str, Any]:
-        """The plain data, with the seed's group rewritten."""
+        """The plain data, with the older group replaced."""
         rewritten = self.api_version == SEED_GROUP_VERSION
         data: dict[str, Any] = self.document.data
         return {**data, "apiVersion": GROUP_VERSION} if rewritten else data
 
     def mistake(self, problem: DocumentProblem) -> Mistake:
-        """Place a problem of this object in its file."""
+        """Turn a problem of this object into a mistake in its file."""
         where = f"{self.title}: " + (f"{written_path(problem.path)}: " if problem.path else "")
         return Mistake(
             file=self.file,
@@ -93,12 +93,12 @@ class FileObject:
 
 @dataclass(frozen=True)
 class Manifests:
-    """What the files of one command hold."""
+    """The content of the files of one command."""
 
     resources: tuple[tuple[FileObject, CustomResource], ...]
     """Objects of our kinds, validated."""
     others: tuple[FileObject, ...]
-    """Everything else, unread."""
+    """All other objects, unread."""
 
 
 def read_documents(texts: Iterable[tuple[str, str]]) -> Manifests:
@@ -126,7 +126,7 @@ def read_documents(texts: Iterable[tuple[str, str]]) -> Manifests:
 
 
 def rewrite_group(text: str) -> str:
-    """The same text with the seed's group spelled as Kubernetes wants it."""
+    """The same text with the older group replaced by the one that Kubernetes accepts."""
     spots = {
         (node.start_mark.index, node.end_mark.index)
         for document in documents(text)
@@ -178,7 +178,7 @@ def _object(file: str, document: YamlDocument) -> FileObject:
 
 
 def _doubled(resources: Iterable[tuple[FileObject, CustomResource]]) -> Iterator[Mistake]:
-    """An object given twice: kubectl would let the last one win without a word."""
+    """An object given twice: kubectl would silently use the last one."""
     first: dict[tuple[str, str], FileObject] = {}
     for found, _ in resources:
         before = first.setdefault((found.kind, found.name), found)

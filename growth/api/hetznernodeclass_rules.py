@@ -1,4 +1,4 @@
-"""What must hold between the fields of a HetznerNodeClass."""
+"""The rules between the fields of a HetznerNodeClass."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ TEMPLATE_VARIABLES: Final = (
     "token",
     "version",
 )
-"""All that user data of one's own may have filled in."""
+"""All variables that custom user data may use."""
 NEEDED_VARIABLES: Final = ("nodeName", "nodeLabels", "nodeTaints")
-"""Without these a node isn't found, or gets pods before it can serve them."""
+"""Without these, the node isn't found, or gets pods before it can serve them."""
 VARIABLE: Final = re.compile(r"\$\(growth\.([^()\s]*)\)")
 
 
 def unknown_variables(template: str) -> list[str]:
-    """Variables in user data that nothing fills in."""
+    """Variables in user data that don't exist."""
     return sorted(set(VARIABLE.findall(template)).difference(TEMPLATE_VARIABLES))
 
 
 def missing_variables(template: str) -> list[str]:
-    """Variables that user data needs and hasn't."""
+    """Variables that user data requires but doesn't contain."""
     used = set(VARIABLE.findall(template))
     return [name for name in NEEDED_VARIABLES if name not in used]
 
@@ -158,7 +158,7 @@ def _unknown_variables(bootstrap: Bootstrap) -> Iterable[RuleBreach]:
 
 
 def _valueless_variables(bootstrap: Bootstrap) -> Iterable[RuleBreach]:
-    """What the template asks for and the class doesn't say."""
+    """Variables that the template uses but the class doesn't set."""
     used = set(VARIABLE.findall(bootstrap.template or ""))
     given = {
         "server": bootstrap.server,

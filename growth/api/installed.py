@@ -1,7 +1,7 @@
-"""What growth's own objects are called in a cluster, each name in one place.
+"""The names of growth's own objects in a cluster, each in one place.
 
-The manifests say the same names: one test holds the two together, another one keeps these names
-from being written a second time elsewhere.
+The manifests contain the same names: one test compares them, and another one makes sure that these
+names aren't written elsewhere.
 """
 
 from __future__ import annotations
@@ -9,21 +9,21 @@ from __future__ import annotations
 from typing import Final
 
 NAMESPACE: Final = "growth-system"
-"""The namespace of an installation, as the manifests call it; `-n` puts another in its place."""
+"""The namespace of an installation in the manifests; `-n` replaces it."""
 
-# A process, its Deployment or DaemonSet, its ServiceAccount, its role and its Service share a name.
+# A process, its Deployment or DaemonSet, ServiceAccount, role and Service have the same name.
 
 RECONCILER: Final = "growth-reconciler"
 """Buys machines and gives them back; one of its replicas leads."""
 
 WEBHOOKS: Final = "growth-webhooks"
-"""Admits pods. Its MutatingWebhookConfiguration has this name too."""
+"""Admits pods. Its MutatingWebhookConfiguration has the same name."""
 
 EXTENDER: Final = "growth-extender"
-"""Runs beside kube-scheduler."""
+"""Runs next to kube-scheduler."""
 
 SCHEDULER: Final = "growth-scheduler"
-"""A second scheduler, with an extender of its own, where the control plane is managed."""
+"""A second scheduler with its own extender, for managed control planes."""
 
 WORKLOADS: Final = {
     RECONCILER: "deployments",
@@ -31,25 +31,25 @@ WORKLOADS: Final = {
     EXTENDER: "daemonsets",
     SCHEDULER: "deployments",
 }
-"""What runs growth: name -> resource."""
+"""The workloads of growth: name -> resource."""
 
 NAME_LABEL: Final = "app.kubernetes.io/name"
-"""On everything that is installed: `growth`."""
+"""On all installed objects: `growth`."""
 
 COMPONENT_LABEL: Final = "app.kubernetes.io/component"
-"""Beside it: which part of growth this is."""
+"""On all installed objects: the part of growth."""
 
 RECONCILER_LEASE: Final = RECONCILER
-"""The reconciler that holds it acts."""
+"""The Lease whose holder acts."""
 
 SCHEDULER_CONFIGURATION: Final = "growth-scheduler-configuration"
-"""The ConfigMap of the second scheduler; behind it stands a digest of its content."""
+"""The ConfigMap of the second scheduler; a digest of its content is appended."""
 
 ADMISSION_POLICY: Final = "pods.growth.dev"
-"""The MutatingAdmissionPolicy, its binding, and the one webhook where a webhook admits."""
+"""The MutatingAdmissionPolicy, its binding, and the webhook, if a webhook admits pods."""
 
 PAUSE_CONFIG_MAP: Final = "growth-pause"
-"""While it is there, every pool is paused."""
+"""While it exists, every pool is paused."""
 
 # Secrets
 

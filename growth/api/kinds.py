@@ -1,4 +1,4 @@
-"""The kinds by name: what decodes an object whose kind is only known from its text."""
+"""All kinds by name, to decode an object whose kind is only known from its text."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What must hold between the fields of a KwokNodeClass.
+"""The rules between the fields of a KwokNodeClass.
 
-Offers lie in lists within a list: a rule over them would be costed at 256 x 64 entries, so what is
-about offers is checked by the model only.
+Offers are lists within a list: a rule over them would be estimated at 256 x 64 entries, so only the
+model checks offers.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""The base of all objects: frozen, camelCase outside, snake_case inside, rules attached.
+"""The base of all objects: frozen, camelCase in documents, snake_case in Python, with rules.
 
-One mechanism serves two kinds of readers. Processes read what the API server holds and must not
-fall over a field that a newer version added: unknown fields are ignored, which is the default
-here. Files are written by people and a field that isn't known is a typing mistake:
-`growth.api.problems` validates with `extra="forbid"`, which pydantic carries down to every nested
-object.
+One mechanism serves two kinds of readers. Processes read from the API server and must not fail on a
+field that a newer version has added, so unknown fields are ignored by default. People write files,
+and an unknown field there is a typing mistake: `growth.api.problems` validates with
+`extra="forbid"`, which pydantic applies to every nested object.
 """
 
 from __future__ import annotations
@@ -36,13 +35,13 @@ class Model(BaseModel):
     )
 
     rules: ClassVar[tuple[AnyRule, ...]] = ()
-    """What holds between the fields of this part."""
+    """The rules between the fields of this part."""
 
     @classmethod
     def renewed(cls, before: Self | None, **fields: Any) -> Self:
-        """One with these fields; the one before, if it has them already.
+        """An object with these fields; the previous one, if it already has them.
 
-        To make one costs more than to compare many, and what hasn't changed is the same object.
+        Creating one costs more than comparing many, and unchanged values stay the same object.
         """
         if before is not None and all(getattr(before, name) == fields[name] for name in fields):
             return before
@@ -58,7 +57,7 @@ class Model(BaseModel):
         return {(info.alias or name): name for name, info in cls.model_fields.items()}
 
     def document(self) -> dict[str, Any]:
-        """As plain JSON values for the API server, without what is unset."""
+        """As plain JSON values for the API server, without unset fields."""
         return self.model_dump(mode="json", exclude_none=True)
 
     @override
@@ -96,7 +95,7 @@ def _obeying(value: Model) -> Model:
 
 
 def model_within(annotation: Any) -> type[BaseModel] | None:
-    """The model that a field's type is, or is a list or map or optional of."""
+    """The model in a field's type, possibly within a list, map or optional."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next(filter(None, map(model_within, get_args(annotation))), None)

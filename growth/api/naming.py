@@ -1,4 +1,4 @@
-"""Names of requests, and so of machines and nodes: they share one."""
+"""Names of requests, and thus of machines and nodes, which have the same name."""
 
 from __future__ import annotations
 
@@ -10,5 +10,8 @@ if TYPE_CHECKING:
 
 
 def request_name(pool: str, new_uuid: Callable[[], UUID]) -> str:
-    """`{pool}-{uuid}`. The generator is handed in, so that the same seed gives the same history."""
+    """`{pool}-{uuid}`.
+
+    The generator is an argument, so that the same seed gives the same history.
+    """
     return f"{pool}-{new_uuid()}"

@@ -1,4 +1,4 @@
-"""What must hold between the fields of a NodePool."""
+"""The rules between the fields of a NodePool."""
 
 from __future__ import annotations
 

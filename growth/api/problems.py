@@ -1,9 +1,9 @@
-"""What is wrong with a document: a path and a text, in the API server's own words.
+"""What is wrong with a document: a path and a message, in the API server's own words.
 
-Files are read strictly: unknown fields are refused at every level, and names only count as YAML
-writes them. The texts follow the API server's (`Required value`, `Unsupported value`), so that
-whoever knows one knows the other; where it can only repeat a pattern or a type, ours say what to
-write instead.
+Files are read strictly: unknown fields are refused at every level, and only the names used in YAML
+count. The messages follow the API server's (`Required value`, `Unsupported value`), so that people
+recognise them. Where the API server can only repeat a pattern or a type, ours say what to write
+instead.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ if TYPE_CHECKING:
     from growth.api.meta import CustomResource
     from growth.api.rules import Path
 
-# Kubernetes has more metadata than we read; none of it is a mistake.
+# Kubernetes has more metadata than growth reads; none of it is a mistake.
 _UNREAD_METADATA: Final = frozenset(
     {"generateName", "namespace", "selfLink", "managedFields", "deletionGracePeriodSeconds"}
 )
 IN_QUOTES: Final = "put it in quotes"
-"""Without the value: what was read isn't what is written, as 1.10, 012, 0x10 and yes show."""
+"""Without the value, because the parsed value differs from the text, for example for 1.10, 012,
+0x10 and yes."""
 FEW: Final = 8
-"""So many fields are listed where none is near."""
+"""How many fields are listed if none is similar."""
 _SUBDOMAIN_IN_WORDS: Final = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
     "'.', and must start and end with an alphanumeric character"
@@ -48,9 +49,9 @@ class DocumentProblem:
     """One mistake in a document."""
 
     path: Path
-    """Where: ("spec", "serverTypes", 2)."""
+    """The path, such as ("spec", "serverTypes", 2)."""
     text: str
-    """What, and what to write instead."""
+    """The message: what is wrong, and what to write instead."""
     related: Path | None = None
     """The other half of a contradiction, such as the first of two entries with one name."""
 
@@ -81,7 +82,7 @@ def read_strictly(document: Mapping[str, Any]) -> CustomResource | tuple[Documen
 
 
 def problems_of(error: ValidationError, model: type[BaseModel]) -> tuple[DocumentProblem, ...]:
-    """Pydantic's mistakes in our words."""
+    """Pydantic's errors in our words."""
     errors = error.errors(include_url=False)
     return tuple(
         _problem(each, model) for each in errors if not _follows_from_another(each, errors)
@@ -89,7 +90,7 @@ def problems_of(error: ValidationError, model: type[BaseModel]) -> tuple[Documen
 
 
 def _wrong_name(name: str) -> DocumentProblem | None:
-    """What the API server demands of any name by itself, so that no definition repeats it."""
+    """The API server's rules for all names, which definitions don't repeat."""
     if not name:
         return DocumentProblem(path=("metadata", "name"), text="Required value")
     if len(name) > 253 or not re.fullmatch(SUBDOMAIN, name):
@@ -105,7 +106,7 @@ def _unknown_kind(kind: object) -> DocumentProblem:
 
 
 def _as_stored(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what the API server drops by itself: unset fields, and metadata we don't read."""
+    """Without what the API server drops: unset fields, and metadata that growth doesn't read."""
     stored: dict[str, Any] = _without_null(document)
     metadata = stored.get("metadata")
     if isinstance(metadata, dict):
@@ -126,7 +127,7 @@ def _without_null(node: Any) -> Any:
 
 
 def _follows_from_another(error: ErrorDetails, errors: list[ErrorDetails]) -> bool:
-    # Pydantic counts only the entries that are right, and so calls a list with a wrong one short.
+    # Pydantic counts only valid entries, so it considers a list with an invalid one too short.
     place = error["loc"]
     return error["type"] == "too_short" and any(
         other["loc"][: len(place)] == place for other in errors if other is not error
@@ -190,7 +191,7 @@ def _lacks_quotes(error: ErrorDetails) -> bool:
 
 
 def _json_type(value: object) -> str:
-    # In this order, as True is an int too.
+    # In this order, because True is an int too.
     known = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array"}
     name = next((name for kind, name in known.items() if isinstance(value, kind)), None)
     return name or ("object" if isinstance(value, Mapping) else "null")

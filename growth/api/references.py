@@ -50,13 +50,13 @@ def types_not_sold(manifests: Manifests) -> Iterator[Mistake]:
 
 
 def not_sold(name: ServerTypeName, sold: Iterable[ServerTypeName], *, node_class: str) -> str:
-    """What to say of a type that a class doesn't have, in files as in a cluster."""
+    """The message about a type that a class doesn't have, in files and in a cluster."""
     hint = did_you_mean(str(name), map(str, sold))
     return f"{name} isn't sold by class {node_class}{hint and f' ({hint})'}"
 
 
 def _class_of(pool: NodePool, manifests: Manifests) -> NodeClass | None:
-    """The pool's class, if it is in the files and no other one could be meant."""
+    """The pool's class, if it is in the files and unambiguous."""
     reference = pool.spec.node_class_ref
     name = DEFAULT_NODE_CLASS if reference is None else reference.name
     of_its_name = [

@@ -1,7 +1,7 @@
 """Why a machine is given back, and what follows from each reason.
 
-The table says what the objects mean and judges nothing, so the reconciler's rules may read it and
-so may the invariants, which must share no judgement with those rules.
+The table only says what the objects mean. So both the reconciler's rules and the invariants may
+read it, although these must share no judgement.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class RemovalMeaning:
     drains: bool = False
     """Pods are moved off the node first. Without this, a pod on the node cancels the removal."""
     is_optional: bool = False
-    """The node could also stay, so a pod that may not be moved, or a person, ends the removal."""
+    """The node could also stay, so a protected pod, or a person, ends the removal."""
     saves: bool = False
     """It is done to save money."""
     is_reusable: bool = False
@@ -72,4 +72,4 @@ REMOVAL_REASONS: Final[Mapping[DisruptionReason, RemovalReason]] = {
     for reason, meaning in MEANINGS.items()
     if meaning.disruption is not None
 }
-"""The reason for the removal of a node that is replaced for a reason."""
+"""The reason for the removal of a node, by the reason for its replacement."""

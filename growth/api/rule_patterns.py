@@ -1,4 +1,4 @@
-"""Rules that several kinds need, each made for the field it is attached to."""
+"""Rules that several kinds need, each created for its field."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from growth.api.wellknown import RESERVED_PREFIX
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-# The lowered names are made once and searched by one native call each: comparing every entry with
-# every other in CEL took the API server two seconds for 256 entries, at each write of the object.
+# The lower-case names are computed once, and each is searched with one native call: comparing every
+# entry with every other one in CEL took the API server two seconds for 256 entries, at each write.
 _LOWERED: Final = "[self.map(entry, entry.{field}.lowerAscii())]"
 _ONCE: Final = "names.indexOf({name}) == names.lastIndexOf({name})"
 
 
 def no_two_spellings(at: str, *, field: str, text: str) -> Rule:
-    """No two entries of a list have one name, upper and lower case being the same.
+    """No two entries of a list have the same name, ignoring case.
 
-    The text gets `{names}`, a list of all spellings that collide.
+    The message gets `{names}`, a list of all spellings that collide.
     """
     lowered = _LOWERED.format(field=field)
     alone = _ONCE.format(name=f"entry.{field}.lowerAscii()")
@@ -41,7 +41,7 @@ def no_two_spellings(at: str, *, field: str, text: str) -> Rule:
 
 
 def no_labels_below(prefix: str, *, at: str, owner: str) -> Rule:
-    """A map of labels has no key with a prefix that belongs to somebody else."""
+    """A map of labels has no key with a prefix that is reserved by others."""
 
     def breaches(labels: Mapping[str, str]) -> Iterable[RuleBreach]:
         return (RuleBreach(at=(key,)) for key in labels if key.startswith(prefix))
@@ -55,10 +55,10 @@ def no_labels_below(prefix: str, *, at: str, owner: str) -> Rule:
 
 
 def no_reserved_labels(at: str) -> Rule:
-    """Labels that people set are never below our own prefix."""
+    """Labels set by people never have our own prefix."""
     return no_labels_below(RESERVED_PREFIX, at=at, owner="are reserved for growth")
 
 
 def never_changes(at: str, *, text: str) -> TransitionRule:
-    """What is written once stays as it is."""
+    """A value that can't be changed."""
     return TransitionRule(at=at, cel="self == oldSelf", text=text)

@@ -1,14 +1,14 @@
-"""Rules over several fields, each written once: CEL, its twin in Python, one text for both.
+"""Rules over several fields, written once: CEL, its equivalent in Python, one message for both.
 
-The API server and the offline commands must refuse the same documents in the same words. So a rule
-is one value: it knows where it is attached, the CEL expression, the Python function that finds the
-same mistakes, and a single text for both. A text with `{words}` gets them from CEL expressions on
-the one side (it becomes a `messageExpression`) and from the breach on the other.
+The API server and the offline commands must refuse the same documents with the same words. So a
+rule is one value: the place to which it is attached, the CEL expression, the Python function that
+finds the same mistakes, and a single message. A message with `{words}` gets them from CEL
+expressions in the API server (as a `messageExpression`) and from the breach in Python.
 
-Rules hang on the model they speak about (`Model.rules`); the model runs the twins whenever it is
-made and writes the CEL into its schema. A few rules can't be CEL, because their cost over nested
-lists or unbounded keys is beyond the API server's budget: they say why, and an object that breaks
-one becomes a condition instead of a refusal.
+Rules are attached to their model (`Model.rules`). The model runs the Python functions whenever it
+is created and writes the CEL into its schema. A few rules can't be CEL, because their cost over
+nested lists or unbounded keys exceeds the API server's budget. They say why, and an object that
+breaks one gets a condition instead of being refused.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
 Path = tuple[str | int, ...]
-"""Where something is in a document: ("spec", "serverTypes", 2)."""
+"""A path in a document, such as ("spec", "serverTypes", 2)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,27 +32,27 @@ class RuleBreach:
     """One place that breaks a rule."""
 
     at: Path = ()
-    """Below what the rule is attached to."""
+    """Relative to the place to which the rule is attached."""
     related: Path | None = None
     """The other half of a contradiction, such as the first of two entries with one name."""
     words: Mapping[str, str] = field(default_factory=dict)
-    """What the text's `{words}` are here."""
+    """The values of the message's `{words}`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """What an object must fulfil beyond the schema of its single fields."""
+    """What an object must satisfy beyond the schema of its fields."""
 
     at: str = ""
     """The field (as written in YAML) that it is attached to; empty = the object itself."""
     cel: str
-    """Holds when the object is right; `self` is what it is attached to."""
+    """True for a valid object; `self` is the place to which the rule is attached."""
     text: str
-    """Names what is wrong and what to write instead; `{words}` come from CEL or from the breach."""
+    """What is wrong and what to write instead; `{words}` come from CEL or from the breach."""
     words: Mapping[str, str] = field(default_factory=dict)
-    """A CEL expression for each of the text's `{words}`."""
+    """A CEL expression for each of the message's `{words}`."""
     breaches: Callable[[Any], Iterable[RuleBreach]]
-    """The twin: every place of the value that breaks the rule."""
+    """The Python equivalent: all places of the value that break the rule."""
 
     def as_schema(self) -> dict[str, str]:
         """The entry of `x-kubernetes-validations`."""
@@ -74,21 +74,24 @@ class ModelRule:
     text: str
     """As in Rule."""
     because: str
-    """Why it is no CEL."""
+    """Why it can't be CEL."""
     breaches: Callable[[Any], Iterable[RuleBreach]]
     """As in Rule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransitionRule:
-    """What may not change once it is written. It has no twin: only the API server sees both."""
+    """A value that may not change.
+
+    There is no Python equivalent, because only the API server sees both.
+    """
 
     at: str
     """The field that it is attached to."""
     cel: str
-    """Holds when `oldSelf` may become `self`."""
+    """True if `oldSelf` may become `self`."""
     text: str
-    """Names what is wrong and what to do instead."""
+    """What is wrong and what to do instead."""
 
     def as_schema(self) -> dict[str, str]:
         """The entry of `x-kubernetes-validations`."""
@@ -99,7 +102,7 @@ AnyRule = Rule | ModelRule | TransitionRule
 
 
 def refuse_breaches(value: Any, rules: Iterable[AnyRule]) -> None:
-    """Raise pydantic's error with one entry for each breach, at the place of the breach."""
+    """Raise pydantic's error with one entry per breach, at the place of the breach."""
     errors = [
         _error(rule, breach, value)
         for rule in rules
@@ -131,12 +134,13 @@ def rule_refusal(
 
 
 def with_places(text: str) -> str:
-    """A text about no document in particular: `{name}` becomes `<name>`."""
+    """The message without a document: `{name}` becomes `<name>`."""
     return re.sub(r"\{(\w+)\}", r"<\1>", text)
 
 
 def _as_cel(text: str, words: Mapping[str, str]) -> str:
-    # format() and not +: the cost of adding texts of unknown length is estimated beyond any budget.
+    # format() instead of +, because the estimated cost of adding texts of unknown length exceeds
+    # any budget.
     names = re.findall(r"\{(\w+)\}", text)
     template = re.sub(r"\{\w+\}", "%s", text.replace("%", "%%"))
     return f"{_literal(template)}.format([{', '.join(words[name] for name in names)}])"
@@ -148,19 +152,19 @@ def _literal(text: str) -> str:
 
 
 def as_cel_prints(texts: list[str]) -> str:
-    """A list of texts as a `messageExpression` shows it."""
+    """A list of texts, as a `messageExpression` shows it."""
     return json.dumps(texts, ensure_ascii=False)
 
 
 def holds(
     condition: Callable[[Any], bool], *, at: Path = ()
 ) -> Callable[[Any], Iterable[RuleBreach]]:
-    """A twin for rules that are simply true or not: one breach, at one place."""
+    """The Python equivalent of a rule that is simply true or not: one breach, at one place."""
     return lambda value: () if condition(value) else (RuleBreach(at=at),)
 
 
 def repeated(entries: Sequence[Any], *, key: Callable[[Any], Any]) -> Iterable[tuple[int, int]]:
-    """The places of entries whose key came before: (place, place of the first)."""
+    """The places of entries with a repeated key: (place, place of the first)."""
     first: dict[Any, int] = {}
     for place, entry in enumerate(entries):
         earlier = first.setdefault(key(entry), place)

@@ -1,10 +1,10 @@
-"""From a pydantic model to a structural schema, the JSON Schema that definitions may use.
+"""Convert a pydantic model to a structural schema, the JSON Schema that definitions may use.
 
-pydantic writes general JSON Schema; the API server takes much less: no references, no null, no
-constants, no closed objects, every node typed, and a bound on whatever a CEL rule may walk over.
-The generator below writes as much as it can in the right form, `_rewritten` turns the rest, and
-what has no structural form is refused with the field's path, so that a mistake in a model is found
-when the definitions are made and not by the first cluster that refuses them.
+pydantic writes general JSON Schema. The API server accepts much less: no references, no null, no
+constants, no closed objects; every node has a type, and everything that a CEL rule may iterate over
+has a bound. The generator below writes as much as possible in the right form, and `_rewritten`
+converts the rest. If something has no structural form, it is refused with the field's path, so that
+a mistake in a model is found when the definitions are generated and not by the first cluster.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic_core import core_schema
 
-# Words of JSON Schema that have no counterpart, with what a model should use instead.
+# Keywords of JSON Schema without a counterpart, and what a model should use instead.
 _FOREIGN: Final = {
     "prefixItems": "a tuple of fixed length has no structural form: use a model or tuple[X, ...]",
     "anyOf": "a union has no structural form: use one type, or a marker with int-or-string",
@@ -36,12 +36,12 @@ _FOREIGN: Final = {
 }
 _NOISE: Final = ("title", "examples", "discriminator", "contentMediaType")
 _UNBOUNDED: Final = {"string": "maxLength", "array": "maxItems", "object": "maxProperties"}
-# Look-around and references back: Python and Rust know them, Go's RE2 does not.
+# Look-around and back-references work in Python and Rust, but not in Go's RE2.
 _NOT_RE2: Final = re.compile(r"\(\?(?!:|P<|[a-zA-Z]+\))|\\[1-9]")
 
 
 class NotStructural(TypeError):
-    """A field of a model can't be told to the API server."""
+    """A field of a model can't be expressed in a structural schema."""
 
     def __init__(self, path: str, problem: str) -> None:
         super().__init__(f"{path}: {problem}")
@@ -50,7 +50,7 @@ class NotStructural(TypeError):
 def structural_schema(
     model: type[BaseModel], *, given: Mapping[str, dict[str, Any]] = MappingProxyType({})
 ) -> dict[str, Any]:
-    """The schema of a model and all it contains, inlined; that of some fields may be given."""
+    """The schema of a model with everything it contains; schemas of fields may be given."""
     general = model.model_json_schema(schema_generator=_Generator)
     definitions = general.pop("$defs", {})
     for name in given:
@@ -61,7 +61,7 @@ def structural_schema(
 
 
 class _Generator(GenerateJsonSchema):
-    """What can be said right at once: no titles, no nulls, defaults as JSON."""
+    """What can be written correctly at once: no titles, no nulls, defaults as JSON."""
 
     @override
     def field_title_should_be_set(self, schema: object) -> bool:

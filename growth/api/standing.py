@@ -1,4 +1,4 @@
-"""The conditions of an object, from the verdict that its status gives about it."""
+"""The conditions of an object, from the verdict of its status."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 class JudgedStatus(Protocol):
-    """What the status of each kind has."""
+    """The common part of every kind's status."""
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """As they were written."""
+        """The conditions as written."""
 
     @property
     def verdict(self) -> ObjectVerdict:
-        """Where the object stands."""
+        """The object's state."""
 
 
 class JudgedObject(Protocol):

@@ -1,8 +1,8 @@
 """Values that people write as text: durations, quantities, money, times, names of server types.
 
-Nothing is a floating-point number here: durations are integer nanoseconds, money is decimal, and
+None of them is a floating-point number: durations are integer nanoseconds, money is decimal, and
 quantities stay text until `growth.scheduling` parses them exactly. Each kind of value has one
-marker, which tells pydantic how it is read and written and the API server how to check it.
+marker, which tells pydantic how to read and write it, and the API server how to check it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MONEY_PATTERN: Final = r"^[0-9]{1,9}(\.[0-9]{1,12})?$"
 SERVER_TYPE_PATTERN: Final = r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$"
 PERCENT_PATTERN: Final = r"^(100|[1-9]?[0-9])%$"
 
-# The second form is that of the seed's examples, whose last part can only be a fraction.
+# The second form is from older examples; its last part can only be a fraction.
 _TIMES: Final = (
     re.compile(
         r"(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d)", re.ASCII
@@ -53,15 +53,15 @@ class Written:
     """How a value is written: marks a type in a model, `Annotated[Decimal, Written(...)]`."""
 
     read: Callable[[Any], Any]
-    """From what the document holds; a ValueError's text tells what to write instead."""
+    """From the document's value; the text of a ValueError says what to write instead."""
     write: Callable[[Any], Any] = str
     """Back to JSON."""
     schema: JsonSchemaValue
-    """What the API server checks."""
+    """The schema for the API server."""
     made: type
-    """What `read` gives; such values pass unread."""
+    """The type that `read` returns; such values are accepted as they are."""
     accepts: tuple[type, ...] = (str,)
-    """What JSON may hold there."""
+    """The JSON types that are accepted."""
 
     def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_plain_validator_function(
@@ -88,7 +88,7 @@ class Written:
             raise PydanticCustomError("written", "{text}", {"text": str(error)}) from None
 
     def _lacks_quotes(self, value: object) -> bool:
-        """Whether quotes are all that the value lacks."""
+        """Whether the value only lacks quotes."""
         try:
             self.read(str(value))
         except ValueError:
@@ -107,7 +107,7 @@ class Duration:
 
     @classmethod
     def parse(cls, written: str) -> Self:
-        """Exactly: 1.5h is 5400 seconds and not a rounding away from it."""
+        """Exact: 1.5h is precisely 5400 seconds."""
         if len(written) > 32 or not re.fullmatch(DURATION_PATTERN, written):
             raise ValueError("must be a duration such as 90s, 10m or 1h30m")
         parts = re.findall(r"([0-9.]+)(ns|us|ms|s|m|h)", written)
@@ -138,7 +138,7 @@ def _below_a_second(nanoseconds: int) -> tuple[int, str]:
 
 
 def between(least: str, most: str) -> Written:
-    """The marker of a duration that lies in these bounds: `Annotated[Duration, ...]`."""
+    """The marker of a duration between these bounds: `Annotated[Duration, ...]`."""
     text = f"must be a duration from {least} to {most}, such as 90s, 10m or 1h30m"
     bounds = Duration.parse(least), Duration.parse(most)
 
@@ -148,7 +148,7 @@ def between(least: str, most: str) -> Written:
             raise ValueError(text)
         return value
 
-    # The pattern comes first: duration() of anything else would fail with a text of its own.
+    # The pattern comes first; duration() would fail on anything else with its own message.
     rule = (
         f"self.matches('{DURATION_PATTERN.replace(chr(92), chr(92) * 2)}')"
         f" && duration(self) >= duration('{least}') && duration(self) <= duration('{most}')"
@@ -164,7 +164,7 @@ def between(least: str, most: str) -> Written:
 
 @dataclass(frozen=True, slots=True, order=True)
 class ServerTypeName:
-    """The name of a server type: kept as it was written, compared without regard to case."""
+    """The name of a server type: kept as written, compared ignoring case."""
 
     canonical: str = field(init=False)
     written: str = field(compare=False)
@@ -174,7 +174,7 @@ class ServerTypeName:
 
     @classmethod
     def parse(cls, written: str) -> Self:
-        """Any name that may be a label's value, as the type's name becomes one."""
+        """Any valid label value, because the name becomes one."""
         words = "a server type's name; use letters and digits, with - . _ between them"
         return cls(_matching(written, SERVER_TYPE_PATTERN, longest=63, otherwise=words))
 
@@ -185,14 +185,14 @@ class ServerTypeName:
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """Some of a pool's nodes: a count, or per cent of them."""
+    """A number of a pool's nodes, or a percentage of them."""
 
     number: int
     unit: Literal["nodes", "%"]
 
     @classmethod
     def parse(cls, written: int | str) -> Self:
-        """3 is a count, "10%" is a share."""
+        """3 is a number, "10%" is a percentage."""
         if isinstance(written, int):
             return cls(_not_negative(written), "nodes")
         words = 'a number or a percentage; write it as 3 or "10%"'
@@ -204,7 +204,7 @@ class Portion:
 
 
 def _matching(written: str, pattern: str, *, longest: int, otherwise: str) -> str:
-    """The text, if it has the form; `otherwise` tells what it should be."""
+    """The text, if it matches the pattern; `otherwise` says what it should be."""
     if len(written) > longest:
         raise ValueError(f"may not be more than {longest} bytes")
     if not re.fullmatch(pattern, written):
@@ -230,7 +230,7 @@ def _quantity(written: int | str) -> str:
 
 
 def _meant(text: str) -> str:
-    """A quantity that comes near: of GB it can't be known whether GiB are meant."""
+    """A similar quantity; GB could also mean GiB."""
     found = _NEARLY.fullmatch(text)
     if found is None:
         return "a number that isn't negative, with a unit where it needs one: 2, 500m or 16Gi"
@@ -243,10 +243,10 @@ def _meant(text: str) -> str:
     return f"{number}{decimal} or {number}{unit.upper()}i"
 
 
-# When a node was made or bought is asked in every pass.
+# Each pass asks when nodes were created or bought.
 @functools.lru_cache(maxsize=4096)
 def parse_time(written: str) -> datetime:
-    """RFC 3339, in UTC; and the form of the seed's examples, `2026-01-01 21:07:52:00Z`."""
+    """RFC 3339, in UTC; also the form of older examples, `2026-01-01 21:07:52:00Z`."""
     found = next((match for form in _TIMES if (match := form.fullmatch(written))), None)
     if found is None:
         raise ValueError("must be a time such as 2026-01-01T21:07:52Z")

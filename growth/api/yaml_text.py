@@ -1,8 +1,9 @@
-"""YAML text read the way kubectl reads it, with the line of every value kept.
+"""YAML text read as kubectl reads it, with the line of every value.
 
-A mistake in a manifest is told with its line, so the node tree that PyYAML composes is kept
-beside the plain data. Two habits of PyYAML are switched off, because Kubernetes doesn't share them
-and they change what people wrote: `12:30` is a text here (not 750), and a date stays a text too.
+Mistakes in a manifest are reported with their line, so the node tree that PyYAML composes is kept
+together with the plain data. Two habits of PyYAML are turned off, because Kubernetes doesn't share
+them and they change what people wrote: `12:30` is a text here (not 750), and a date stays a text
+too.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ if TYPE_CHECKING:
 Path = tuple[str | int, ...]
 
 MAXIMUM_DEPTH = 100
-"""Levels of nesting. A pod with everything in it has about 15."""
+"""Maximum nesting. A pod that uses everything has about 15 levels."""
 
 
 class BrokenText(ValueError):
-    """The text is no YAML, or says a key twice. Carries the line, counted from 1."""
+    """The text isn't YAML, or contains a key twice. Has the line, counted from 1."""
 
     def __init__(self, text: str, *, line: int) -> None:
         super().__init__(text)
@@ -31,7 +32,7 @@ class BrokenText(ValueError):
 
 
 class _Loader(yaml.CSafeLoader):
-    """The C loader, with the resolvers of numbers and dates replaced (see the module's text)."""
+    """The C loader, with other resolvers for numbers and dates (see the module's docstring)."""
 
     yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML looks for a class attribute
         first: [
@@ -60,17 +61,17 @@ _Loader.add_implicit_resolver(
 
 @dataclass(frozen=True)
 class YamlDocument:
-    """One document: its data, and where each part of it stands in the text."""
+    """One document: its data, and where each part of it is in the text."""
 
     data: Any
     node: yaml.Node
 
     def line_of(self, path: Path) -> int:
-        """The line of the value at a path; of its nearest parent where the path ends early."""
+        """The line of the value at a path, or of its nearest parent."""
         return _line(_walk(self.node, path))
 
     def source_of(self, path: Path) -> str | None:
-        """The scalar at a path as it is written; None where there is none."""
+        """The scalar at a path as written; None if there is none."""
         node = _walk(self.node, path)
         return str(node.value) if isinstance(node, yaml.ScalarNode) else None
 
@@ -90,7 +91,7 @@ class YamlDocument:
 
 
 def documents(text: str) -> Iterator[YamlDocument]:
-    """Read every document of a text; empty ones are passed over."""
+    """Read every document of a text; empty ones are skipped."""
     try:
         _refuse_depth(text)
         yield from _composed(text)
@@ -164,7 +165,7 @@ def _nodes(root: yaml.Node) -> Iterator[yaml.Node]:
 
 
 def _refuse_doubled_keys(root: yaml.Node) -> None:
-    """A key said twice loses one of its values without a word, so it is refused as kubectl does."""
+    """A duplicate key would silently lose one of its values, so it is refused, as in kubectl."""
     for node in _nodes(root):
         seen: dict[str, int] = {}
         for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
@@ -177,7 +178,7 @@ def _refuse_doubled_keys(root: yaml.Node) -> None:
 
 
 def _refuse_loops(root: yaml.Node) -> None:
-    """An alias inside of what it stands for has no end."""
+    """An alias inside its own anchor has no end."""
     finished: set[int] = set()
     above: set[int] = set()
 
@@ -196,7 +197,7 @@ def _refuse_loops(root: yaml.Node) -> None:
 
 
 def _refuse_depth(text: str) -> None:
-    """The C composer recurses without a limit and would take the process with it."""
+    """The C composer recurses without a limit and would crash the process."""
     depth = 0
     for event in yaml.parse(text, Loader=yaml.CLoader):
         depth += isinstance(event, yaml.CollectionStartEvent)
