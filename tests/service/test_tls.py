@@ -225,6 +225,30 @@ async def test_a_bad_pair_is_reported_once_and_never_served(bench: Bench, name: 
         assert await bench.served_by(trusting(authority)) == "better"
 
 
+async def test_a_swap_between_two_reads_never_mixes_two_versions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority = Authority()
+    old, new = authority.leaf("old"), authority.leaf("new")
+    await mount(tmp_path, old)
+    await mount(tmp_path / "next", new)
+    read = type(tmp_path).read_bytes
+    swapped: list[Path] = []
+
+    def swaps_after_the_certificate(path: Path) -> bytes:
+        content = read(path)
+        if not swapped and path.name == "tls.crt":
+            swapped.append(path)
+            (tmp_path / "link").symlink_to((tmp_path / "next" / "..data").resolve())
+            (tmp_path / "link").replace(tmp_path / "..data")
+        return content
+
+    monkeypatch.setattr(type(tmp_path), "read_bytes", swaps_after_the_certificate)
+    content = await asyncio.to_thread(Files.pair(tmp_path).read)
+    assert swapped
+    assert (content.certificate, content.key) == (new.certificate, new.key)
+
+
 async def test_a_certificate_that_runs_out_while_it_serves_takes_readiness_away(
     bench: Bench,
 ) -> None:

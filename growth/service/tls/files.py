@@ -13,6 +13,8 @@ from growth.service.settings import Listed
 CERTIFICATE = "tls.crt"
 KEY = "tls.key"
 AUTHORITIES = "ca.crt"
+READS = 3
+"""More swaps than that in a row are not a kubelet's."""
 
 TlsFolder = Annotated[Path | None, Listed("TLS", "FOLDER")]
 """A setting with such a folder; each process describes its use."""
@@ -55,7 +57,20 @@ class Files:
         )
 
     def read(self) -> Content:
-        """Read the files."""
+        """Read the files, all of one version.
+
+        The kubelet swaps the files of a Secret in one step. A swap between two reads would pair the
+        old certificate with the new key, so the files are read until they are the same twice.
+        """
+        content = self._at_once()
+        for _ in range(READS):
+            again = self._at_once()
+            if again == content:
+                break
+            content = again
+        return content
+
+    def _at_once(self) -> Content:
         return Content(
             certificate=self.certificate.read_bytes(),
             key=self.key.read_bytes(),
