@@ -215,7 +215,7 @@ TWICE = GOOD["serverTypes"] * 2
     ("content", "said"),
     [
         ("{", ":1: this is not JSON (expecting property name"),
-        ("[]", ": here a list of prices is expected; growth catalogue save writes such a file"),
+        ("[]", ": this is not a price list; growth catalogue save writes such a file"),
         ("\udcff", ": this is not text"),
         (changed("provider", "aws"), 'provider: Unsupported value: "aws"'),
         (changed("currency", "GBP"), 'currency: Unsupported value: "GBP": supported values: "EUR"'),
@@ -226,7 +226,7 @@ TWICE = GOOD["serverTypes"] * 2
         (changed(f"{OFFER}.hourly", None), "serverTypes[0].offers[0].hourly: Required value"),
         (changed(f"{OFFER}.hourly", 0.01), "offers[0].hourly: put it in quotes"),
         (changed(f"{OFFER}.hourly", "cheap"), "offers[0].hourly: cheap isn't an amount of money"),
-        (changed(f"{OFFER}.hourly", "0"), "offers[0].hourly: what costs nothing would be bought"),
+        (changed(f"{OFFER}.hourly", "0"), "offers[0].hourly: must be greater than 0"),
         (changed(f"{OFFER}.source", None), "offers[0].source: Required value"),
         (changed(f"{OFFER}.hourli", "1"), "offers[0].hourli: unknown field; did you mean hourly?"),
         (changed("serverTypes.0.architecture", "risc"), 'Unsupported value: "risc"'),

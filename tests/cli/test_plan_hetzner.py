@@ -130,7 +130,7 @@ def test_the_date_of_the_prices_is_told_with_every_plan(run: Callable[..., str])
 @pytest.mark.parametrize(
     ("pools", "spec", "named", "reason"),
     [
-        (pool("cx33", "cpx41"), {}, "cpx41", "no price of cpx41 is known"),
+        (pool("cx33", "cpx41"), {}, "cpx41", "the price of cpx41 isn't known"),
         (pool("cx33", "cx99"), {}, "cx99", "cx99 isn't in Hetzner's price list"),
         (
             pool("cx33", "cx333"),
@@ -142,7 +142,7 @@ def test_the_date_of_the_prices_is_told_with_every_plan(run: Callable[..., str])
             pool("cx33", "cax21"),
             {},
             "cax21",
-            "cax21 is of arm64, and the class has no spec.images.arm",
+            "cax21 is arm64, and the class has no spec.images.arm",
         ),
         (
             pool("cx33", locations=[{"region": "nbg1"}, {"region": "ash"}]),

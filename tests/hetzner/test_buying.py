@@ -249,7 +249,7 @@ async def test_a_secret_with_something_else_in_it_is_a_matter_for_a_person(
 
     assert isinstance(answer, Failed)
     assert answer.failure is FATAL
-    assert "is no API token: write it anew" in answer.reason
+    assert "isn't an API token: write it again" in answer.reason
     assert not token or token not in answer.reason
 
 
@@ -307,7 +307,7 @@ async def test_a_stranger_s_server_under_our_name_is_left_alone(
     answer = await story.create()
 
     assert isinstance(answer, Unmet)
-    assert answer.reason == "a server default-1 exists that isn't ours"
+    assert answer.reason == "server default-1 already exists and doesn't belong to this cluster"
     assert await story.machines() == {}
     assert story.project.servers == {stranger.id: stranger}
 
@@ -330,7 +330,7 @@ async def test_a_server_of_an_earlier_request_is_not_taken_for_this_one(story: S
     answer = await story.create(request_uid="uid-now")
 
     assert isinstance(answer, Unmet)
-    assert "made for another request" in answer.reason
+    assert "created for another request" in answer.reason
 
 
 async def test_a_server_that_is_being_deleted_is_waited_for(story: Story) -> None:
@@ -355,7 +355,7 @@ async def test_nothing_is_bought_on_half_a_listing(story: Story) -> None:
     answer = await story.create("default-60")
 
     assert isinstance(answer, Failed)
-    assert "servers came or went" in answer.reason
+    assert "servers or the token changed" in answer.reason
     assert story.project.calls["POST /servers"] == 0
     assert isinstance(await story.create("default-60", intended_at=START), Accepted), "read anew"
 
@@ -384,7 +384,7 @@ async def test_the_token_of_another_project_makes_nobody_buy_everything_again(
     listing = await story.provider.list()
     answer = await story.create()
     assert not listing.is_complete
-    assert "none of our servers is in its project" in listing.reason
+    assert "its project has none of the known servers" in listing.reason
     assert isinstance(answer, Failed)
     assert account.projects["of-another-project"].servers == {}
 
@@ -428,11 +428,11 @@ async def test_what_stays_missing_is_a_mistake_of_the_class(story: Story) -> Non
         ({"images": {"x86": "99"}}, "spec.images.x86: image '99' isn't in this project"),
         (
             {"labels": {"hcloud/node-group": "workers"}},
-            "by hcloud/node-group the Cluster Autoscaler takes what growth buys for its own",
+            "label hcloud/node-group, the Cluster Autoscaler treats growth's machines as its own",
         ),
         (
             {"networks": ["cluster"], "subnet": "10.1.0.0/24"},
-            "spec.subnet: 10.1.0.0/24 is no subnet of 'cluster', which has: 10.0.0.0/24",
+            "spec.subnet: 10.1.0.0/24 isn't a subnet of 'cluster', which has: 10.0.0.0/24",
         ),
         (
             {"bootstrap": {"kind": "Custom", "templateSecretRef": {**SECRET, "name": "mine"}}},
@@ -465,8 +465,8 @@ async def test_nothing_is_bought_with_node_labels_that_another_program_goes_by(
 
     assert answer == Failed(
         failure=TEMPLATE,
-        reason="spec.labels of NodePool default: by karpenter.sh/nodepool Karpenter takes what "
-        "growth buys for its own: take it out",
+        reason="spec.labels of NodePool default: with label karpenter.sh/nodepool, Karpenter "
+        "treats growth's machines as its own: remove it",
     )
     assert story.names == []
 
@@ -487,7 +487,7 @@ async def test_a_full_network_is_told_with_its_name(story: Story) -> None:
 
     (problem,) = (await story.provider.check()).problems
 
-    assert "'cluster' has 100 servers, and 100 is the most" in problem
+    assert "'cluster' has 100 servers, and 100 is the maximum" in problem
     assert await story.provider.offerings() == ()
 
 
@@ -525,7 +525,7 @@ async def test_a_type_that_no_image_of_the_class_boots_is_a_mistake_of_the_order
     answer = await story.create(server_type="cax11")
 
     assert isinstance(answer, Failed)
-    assert answer.reason == "spec.images names no image that cax11 could boot"
+    assert answer.reason == "spec.images has no image that cax11 can boot"
 
 
 async def test_a_class_that_is_gone_buys_lists_and_deletes_nothing(story: Story) -> None:

@@ -165,7 +165,7 @@ async def test_without_any_catalogue_nothing_is_said_rather_than_nothing_offered
 async def test_answers_of_another_form_are_told_and_asked_again(story: Story) -> None:
     story.project.types["cx23"].hourly = "cheap"
 
-    with pytest.raises(RetryLater, match="another form than documented"):
+    with pytest.raises(RetryLater, match="doesn't have the documented form"):
         await story.provider.offerings()
 
 

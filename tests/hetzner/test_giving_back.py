@@ -46,7 +46,7 @@ async def test_a_server_that_is_protected_stays_and_says_so(story: Story) -> Non
     answer = await story.delete(machine)
 
     assert answer.outcome is DeleteOutcome.FAILED
-    assert "take the protection off at Hetzner" in answer.reason
+    assert "remove the protection at Hetzner" in answer.reason
     assert story.names == ["default-1"]
 
 

@@ -57,10 +57,10 @@ def held(read: Catalogue, *, before: Catalogue | None = USUAL) -> tuple[str, str
         (price("0.0100"), "0.0100", ""),
         (price("0", "5.49"), "0.0088", "cx23 in here: it costs nothing"),
         (price("-0.0088", "5.49"), "0.0088", "cx23 in here: it costs nothing"),
-        (price("0.88", "549"), "0.0088", "cx23 in here: 0.88 an hour instead of 0.0088"),
-        (price("0.000088", "0.0549"), "0.0088", "0.000088 an hour instead of 0.0088"),
-        (price("0.0300", "5.49"), "0.0088", "0.0300 an hour, but 5.49 a month"),
-        (price("0.0088", "5.49", place="there"), "0.0088", "it is sold without a price"),
+        (price("0.88", "549"), "0.0088", "cx23 in here: 0.88 per hour instead of 0.0088"),
+        (price("0.000088", "0.0549"), "0.0088", "0.000088 per hour instead of 0.0088"),
+        (price("0.0300", "5.49"), "0.0088", "0.0300 per hour, but 5.49 per month"),
+        (price("0.0088", "5.49", place="there"), "0.0088", "it has no price"),
     ],
 )
 def test_a_price_far_from_the_last_one_or_from_its_cap_does_not_hold(

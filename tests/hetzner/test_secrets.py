@@ -127,7 +127,7 @@ async def test_a_secret_that_changes_is_seen_soon(
 async def test_a_secret_that_is_missing_says_how_to_mend_it(
     cluster: LiveCluster, namespace: str, secrets: ClusterSecrets
 ) -> None:
-    with pytest.raises(Misconfigured, match="hetzner isn't there: make it, with the key token"):
+    with pytest.raises(Misconfigured, match="hetzner doesn't exist: create it with the key token"):
         await secrets.read(kept(namespace))
 
     document = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "hetzner"}}
@@ -136,7 +136,7 @@ async def test_a_secret_that_is_missing_says_how_to_mend_it(
 
     with pytest.raises(Misconfigured, match="has no key token: add it"):
         await secrets.read(kept(namespace))
-    with pytest.raises(Misconfigured, match="is no text: write it anew"):
+    with pytest.raises(Misconfigured, match="isn't valid text: write it again"):
         await secrets.read(kept(namespace, "binary"))
 
 

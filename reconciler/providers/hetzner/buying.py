@@ -106,10 +106,10 @@ def _needed(project: HetznerProject, order: Order, *, now: Instant) -> float:
 
 def _adopted(machine: Machine, order: Order) -> CreateAnswer:
     if machine.request_uid != order.request_uid:
-        reason = f"a server {order.name} exists that was made for another request"
+        reason = f"server {order.name} already exists, created for another request"
         return refused_create(ProviderTrouble.STOCKOUT, reason=reason)
     if machine.state is MachineState.DELETING:
-        reason = f"the server {order.name} is still being deleted"
+        reason = f"server {order.name} is still being deleted"
         return refused_create(ProviderTrouble.TRANSIENT, reason=reason)
     return Accepted(machine_id=machine.machine_id)
 
@@ -191,6 +191,6 @@ async def _under_the_same_name(
     (server,) = page.entries
     is_ours = ours(server.labels, cluster=wanted.cluster)
     if not is_ours or REQUEST_UID_LABEL not in server.labels:
-        reason = f"a server {name} exists that isn't ours"
+        reason = f"server {name} already exists and doesn't belong to this cluster"
         return refused_create(ProviderTrouble.STOCKOUT, reason=reason)
     return _adopted(machine_of_server(server, {}), wanted.order)

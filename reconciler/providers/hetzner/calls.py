@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 ENDPOINT: Final = "https://api.hetzner.cloud/v1"
 UNREADABLE: Final = Failure(
-    code=NOT_READABLE, text="Hetzner's answer has another form than documented"
+    code=NOT_READABLE, text="Hetzner's answer doesn't have the documented form"
 )
 """For example, the error page of a proxy, on which the client library fails."""
 Entry = TypeVar("Entry")
@@ -202,7 +202,7 @@ class Calls:
     def _refuse_beyond_budget(self, purpose: Purpose) -> None:
         wait = self.standing.wait(purpose)
         if wait > 0:
-            text = f"{purpose.name.lower()} waits: others need what is left of the rate limit"
+            text = f"{purpose.name.lower()} waits, to leave the rest of the rate limit to others"
             raise CallFailed(Failure(code=OVER_BUDGET, text=text, seconds=wait))
 
     def _learn(self, heard: _Heard) -> None:

@@ -18,7 +18,7 @@ CLAIMS: Final = {
 def label_mistakes(labels: Iterable[str], *, where: str) -> tuple[str, ...]:
     """The problems with these labels, each with what, where, and how to fix it."""
     return tuple(
-        f"{where}: by {label} {program} takes what growth buys for its own: take it out"
+        f"{where}: with label {label}, {program} treats growth's machines as its own: remove it"
         for label in sorted(labels)
         for beginning, program in CLAIMS.items()
         if label.startswith(beginning)

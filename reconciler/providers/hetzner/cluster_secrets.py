@@ -62,7 +62,7 @@ class ClusterSecrets:
         except NotFound:
             self._known.pop(reference, None)
             raise Misconfigured(
-                f"{where} isn't there: make it, with the key {reference.key}"
+                f"{where} doesn't exist: create it with the key {reference.key}"
             ) from None
         value = _value(data, reference.key, where=where)
         self._known[reference] = now, value
@@ -122,4 +122,4 @@ def _value(data: Mapping[str, Any], key: str, *, where: str) -> str:
     try:
         return base64.b64decode(data[key], validate=True).decode()
     except (binascii.Error, UnicodeDecodeError):
-        raise Misconfigured(f"{where}: what is under {key} is no text: write it anew") from None
+        raise Misconfigured(f"{where}: key {key} isn't valid text: write it again") from None

@@ -67,8 +67,8 @@ def _not_ours(machine: Machine) -> DeleteAnswer:
 
 def _not_seen(machine: Machine) -> DeleteAnswer:
     reason = (
-        f"Hetzner has no server with id {machine.machine_id} under the present token, and no "
-        "complete listing was read with it: if the Secret holds the token of another project, put "
+        f"Hetzner has no server with id {machine.machine_id} for the current token, and no "
+        "complete listing was read with it: if the Secret has the token of another project, put "
         "the right one back"
     )
     return DeleteAnswer(outcome=DeleteOutcome.FAILED, reason=reason)
@@ -77,5 +77,5 @@ def _not_seen(machine: Machine) -> DeleteAnswer:
 def _failed(failure: Failure) -> DeleteAnswer:
     reason = failure.reason
     if failure.code == "protected":
-        reason = f"{reason}: take the protection off at Hetzner, growth doesn't"
+        reason = f"{reason}: remove the protection at Hetzner; growth doesn't do it"
     return DeleteAnswer(outcome=DeleteOutcome.FAILED, reason=reason, seconds=failure.seconds)

@@ -180,9 +180,11 @@ def _network_problems(networks: tuple[Network, ...], spec: HetznerNodeClassSpec)
         if len(network.servers) >= SERVERS_IN_NETWORK:
             yield (
                 f"spec.networks: {network.name!r} has {len(network.servers)} servers, and "
-                f"{SERVERS_IN_NETWORK} is the most: use another network for this class"
+                f"{SERVERS_IN_NETWORK} is the maximum: use another network for this class"
             )
     ranges = [each.ip_range for network in networks[:1] for each in network.subnets]
     if spec.subnet is not None and networks and spec.subnet not in ranges:
         known = ", ".join(filter(None, ranges))
-        yield f"spec.subnet: {spec.subnet} is no subnet of {networks[0].name!r}, which has: {known}"
+        yield (
+            f"spec.subnet: {spec.subnet} isn't a subnet of {networks[0].name!r}, which has: {known}"
+        )

@@ -57,8 +57,8 @@ def subnet_of(labels: Mapping[str, str]) -> tuple[int, str]:
     written = SUBNET.fullmatch(labels[SUBNET_LABEL])
     if written is None:
         raise GiveUp(
-            f"the server's label {SUBNET_LABEL} was edited at Hetzner and names no subnet any "
-            "more: growth replaces the server"
+            f"the server's label {SUBNET_LABEL} was edited at Hetzner and no longer names a "
+            "subnet: growth replaces the server"
         )
     network, address, bits = written.groups()
     return int(network), f"{address}/{bits}"

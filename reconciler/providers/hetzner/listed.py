@@ -101,7 +101,7 @@ def _currency(name: str) -> Currency:
     except ValueError:
         known = " and ".join(Currency)
         raise GiveUp(
-            f"Hetzner bills this account in {name}, and growth knows {known}: tell its makers"
+            f"Hetzner bills this account in {name}, and growth only knows {known}: please report it"
         ) from None
 
 
@@ -157,7 +157,7 @@ def estimates(prices: PriceList, spec: HetznerNodeClassSpec) -> frozenset[tuple[
 def why_not(prices: PriceList, spec: HetznerNodeClassSpec, name: ServerTypeName) -> str:
     """Why a class can't buy a type in any location."""
     if name.canonical in {each.lower() for each in prices.without_price}:
-        return f"no price of {name} is known"
+        return f"the price of {name} isn't known"
     found = next(
         (each for each in prices.server_types if each.name.lower() == name.canonical), None
     )
@@ -166,8 +166,6 @@ def why_not(prices: PriceList, spec: HetznerNodeClassSpec, name: ServerTypeName)
         return f"{name} isn't in Hetzner's price list{hint and f'; {hint}'}"
     if image_for(spec, found.architecture.value) is None:
         field = f"spec.images.{found.architecture.value}"
-        return (
-            f"{name} is of {ARCHITECTURES[found.architecture.value]}, and the class has no {field}"
-        )
+        return f"{name} is {ARCHITECTURES[found.architecture.value]}, and the class has no {field}"
     places = ", ".join(each.location for each in found.offers)
-    return f"{name} is sold in {places} only, or not any more"
+    return f"{name} is only sold in {places}, or no longer at all"

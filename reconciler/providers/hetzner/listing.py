@@ -154,10 +154,10 @@ class Servers:
         self.unfinished = tuple(each for each in servers.entries if is_unfinished(each))
         machines = {each.name: machine_of_server(each, failed) for each in servers.entries}
         if not servers.is_complete or self._calls.token != token:
-            reason = "servers came or went, or the token did, while the pages were read"
+            reason = "servers or the token changed while the pages were read"
             return Listing(at=at, is_complete=False, reason=reason, machines=machines, calls=calls)
         if self._is_another_project(token, machines):
-            reason = "the token was replaced, and none of our servers is in its project"
+            reason = "the token was replaced, and its project has none of the known servers"
             return Listing(at=at, is_complete=False, reason=reason, machines=machines, calls=calls)
         self._token, self._known = token, frozenset(machines)
         return Listing(at=at, is_complete=True, machines=machines, calls=calls)

@@ -103,17 +103,17 @@ def _prices(catalogue: Catalogue) -> dict[tuple[str, str], Price]:
 def _doubt(price: Price | None, last: Price | None) -> str:
     """Why a price isn't believed; empty if it is."""
     if price is None:
-        return "it is sold without a price"
+        return "it has no price"
     hourly = price.price_hourly.net
     if hourly <= 0:
         return "it costs nothing"
     if last is not None and not _is_near(hourly, last.price_hourly.net):
-        return f"{hourly} an hour instead of {last.price_hourly.net}"
+        return f"{hourly} per hour instead of {last.price_hourly.net}"
     # This also catches a wrong first price, which has no earlier one to compare with.
     shortest, longest = HOURS_OF_A_CAP
     cap = price.price_monthly
     if cap is not None and not shortest <= cap.net / hourly <= longest:
-        return f"{hourly} an hour, but {cap.net} a month"
+        return f"{hourly} per hour, but {cap.net} per month"
     return ""
 
 

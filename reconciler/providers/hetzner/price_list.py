@@ -45,8 +45,8 @@ class PlacePrice(Model):
 
     rules: ClassVar[tuple[AnyRule, ...]] = (
         ModelRule(
-            text="what costs nothing would be bought first: write the price of an hour",
-            because="files are never seen by the API server",
+            text="must be greater than 0, because growth would buy a free type first",
+            because="the API server never sees these files",
             breaches=holds(lambda price: price.hourly > 0, at=("hourly",)),
         ),
     )
@@ -135,7 +135,7 @@ def read_price_list(content: bytes, *, name: str) -> PriceList:
     except ValueError:
         raise Misconfigured(f"{name}: this is not text; {WRITTEN_BY}") from None
     if not isinstance(document, dict):
-        raise Misconfigured(f"{name}: here a list of prices is expected; {WRITTEN_BY}")
+        raise Misconfigured(f"{name}: this is not a price list; {WRITTEN_BY}")
     try:
         return PriceList.model_validate(document, extra="forbid", by_name=False)
     except ValidationError as error:

@@ -121,8 +121,8 @@ class HetznerProject:
         secret = f"{self._reference.namespace}/{self._reference.name}"
         if not TOKEN.fullmatch(token):
             raise Misconfigured(
-                f"Secret {secret}: what is under {self._reference.key} is no API token: write it "
-                "anew, as Hetzner showed it"
+                f"Secret {secret}: key {self._reference.key} isn't an API token: write it again, "
+                "as Hetzner showed it"
             )
         is_another = bool(self.calls.token)
         self.calls.use(token)

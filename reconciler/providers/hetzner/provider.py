@@ -116,7 +116,7 @@ class HetznerCloud:
             await self.secrets.withdraw_join_tokens()
         except GrowthError as error:
             if str(error) != self._last_problem:
-                _log.warning("a join token could not be withdrawn", error=str(error))
+                _log.warning("could not delete a join token", error=str(error))
             self._last_problem = str(error)
 
     async def close(self) -> None:
@@ -270,7 +270,7 @@ class HetznerProvider:
             return refused_create(ProviderTrouble.TEMPLATE, reason="; ".join(resolved.problems))
         architecture = (await project.catalogue()).architecture_of(order.server_type)
         if architecture not in resolved.images:
-            reason = f"spec.images names no image that {order.server_type} could boot"
+            reason = f"spec.images has no image that {order.server_type} can boot"
             return refused_create(ProviderTrouble.TEMPLATE, reason=reason)
         joining = await self._joining(order, node_class)
         wanted = buying.WantedServer(

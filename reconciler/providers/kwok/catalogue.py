@@ -47,7 +47,7 @@ def types_of(text: str, *, place: str) -> tuple[KwokServerType, ...]:
     try:
         return _TYPES.validate_python(yaml.load(text, Loader=yaml.CSafeLoader))
     except yaml.YAMLError as error:
-        raise Misconfigured(f"{place}: it is no YAML: {' '.join(str(error).split())}") from None
+        raise Misconfigured(f"{place}: this is not YAML: {' '.join(str(error).split())}") from None
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "the list"

@@ -158,10 +158,10 @@ class KwokProvider:
             await self._connection.request("POST", NODES, body=node)
         except AlreadyExists:
             return await self._found(order) or Failed(
-                failure=FailureClass.TRANSIENT, reason=f"the node {order.name} has just gone"
+                failure=FailureClass.TRANSIENT, reason=f"node {order.name} was just deleted"
             )
         if await self._strikes(FaultKind.LOST_ANSWER, order):
-            raise RetryLater("the answer is lost (a fault of the class)")
+            raise RetryLater("the answer was lost (a fault of the class)")
         return Accepted(machine_id=machine_id(order.name))
 
     async def _is_sold_out(
@@ -207,7 +207,7 @@ class KwokProvider:
         except NotFound:
             return None
         if request_uid(node) != order.request_uid:
-            reason = f"a node {order.name} exists that was made for another request"
+            reason = f"node {order.name} already exists, created for another request"
             return Failed(failure=FailureClass.TEMPLATE, reason=reason)
         return Accepted(machine_id=machine_id(order.name))
 

@@ -62,7 +62,7 @@ class FaultTally:
                 except Conflict:
                     continue
                 return True
-        raise RetryLater(f"KwokNodeClass {known.name} is changed again and again")
+        raise RetryLater(f"KwokNodeClass {known.name} keeps changing")
 
     async def _newest(self, name: str) -> KwokNodeClass | None:
         # A list with one name: a role that may watch a kind may list it, but not always get it.

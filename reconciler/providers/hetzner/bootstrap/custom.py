@@ -31,7 +31,7 @@ def filled_in(joining: JoiningServer) -> str:
     if unset:
         raise Misconfigured(
             f"bootstrap: the template uses {', '.join(unset)}, which the class doesn't set: set "
-            "it, or take it out of the template"
+            "it in the class, or remove it from the template"
         )
     return VARIABLE.sub(lambda found: values[found[1]] or "", joining.template)
 

@@ -24,8 +24,8 @@ def user_data(joining: JoiningServer) -> str:
     size = len(rendered.encode())
     if size > LARGEST:
         raise Misconfigured(
-            f"bootstrap: the user data has {size} bytes and Hetzner takes {LARGEST}: shorten the "
-            "template, or put more into the image"
+            f"bootstrap: the user data has {size} bytes, and Hetzner's maximum is {LARGEST}: "
+            "shorten the template, or put more into the image"
         )
     return rendered
 

@@ -25,8 +25,8 @@ def machine_configuration(joining: JoiningServer) -> str:
     machine = next((each for each in documents if "machine" in each), None)
     if machine is None:
         raise Misconfigured(
-            "bootstrap.templateSecretRef: no document in it has `machine`: put the configuration "
-            "of a worker there, as `talosctl gen config` writes it"
+            "bootstrap.templateSecretRef: the Secret has no document with `machine`: use a "
+            "worker's configuration, as `talosctl gen config` writes it"
         )
     _name(documents, machine, name=joining.order.name)
     _merge(machine, _additions(joining))
@@ -41,7 +41,7 @@ def _documents(text: str) -> list[dict[str, Any]]:
         documents = [None]
     if not all(isinstance(document, dict) for document in documents):
         raise Misconfigured(
-            "bootstrap.templateSecretRef: the machine configuration is no YAML: check it with "
+            "bootstrap.templateSecretRef: the machine configuration isn't YAML: check it with "
             "`talosctl validate`"
         )
     return documents

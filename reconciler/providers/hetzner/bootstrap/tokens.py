@@ -106,7 +106,7 @@ def token_secret(
         "stringData": {
             "token-id": token.id,
             "token-secret": token.secret,
-            "description": f"growth: {request_name} joins with it",
+            "description": f"growth: join token of {request_name}",
             "expiration": expires_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
             "usage-bootstrap-authentication": "true",
             "usage-bootstrap-signing": "true",
