@@ -1077,7 +1077,7 @@ CHANGES: Final = (
         REQUEST,
         spec(REQUEST, location="fsn1"),
         "spec",
-        "spec can't be changed, as it is what was asked of the provider",
+        "spec is immutable: delete the request, and growth plans its pods again",
     ),
     Change("a request that stays as it is", REQUEST, REQUEST),
     Change(
@@ -1085,6 +1085,6 @@ CHANGES: Final = (
         REMOVAL,
         spec(REMOVAL, nodeID="4712"),
         "spec",
-        "spec can't be changed, as a delete may have been asked already",
+        "spec is immutable: delete this object to cancel the removal, and create another",
     ),
 )

@@ -314,7 +314,7 @@ def test_planning_from_the_bundle_gives_the_same_plan(
     assert main(["bundle", *own, "--file", str(plain)]) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("the bundle contains:\n  versions.json")
-    assert "not in it: Secrets" in printed
+    assert "not included: Secrets" in printed
     assert main(["bundle", *own, "--file", str(hashed), "--hash-names", "-o", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["file"] == str(hashed)
     there = planned("--from-cluster", *own)

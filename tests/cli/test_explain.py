@@ -495,7 +495,7 @@ def test_the_command_reads_a_real_cluster(
         assert main(["explain", f"pod/{namespace}/big", *own]) == 0
         printed = capsys.readouterr().out
         assert "doesn't fit in pool" in printed
-        assert "in 4 m at the latest" in printed
+        assert "next try   in 4 m (" in printed
         assert main(["explain", "pool", name, *own, "-o", "json"]) == 0
         assert json.loads(capsys.readouterr().out)["figures"]["unplaced"] == 1
         assert main(["explain", "node", "nobody", *own]) == 2

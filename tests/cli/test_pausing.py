@@ -95,7 +95,7 @@ def test_a_pool_that_resumes_while_all_are_paused_is_told_so(
         (("pause", "missing"), 'no pool "missing"'),
         (("resume", "missing"), 'no pool "missing"'),
         (("pause", "--for", "soon"), '--for: "soon" must be a duration such as'),
-        (("pause", "--for", "0s"), "--for: a pause must last for a while"),
+        (("pause", "--for", "0s"), "--for: must be longer than 0s"),
         (("pause", "-n", "nowhere"), 'no namespace "nowhere"'),
     ],
 )

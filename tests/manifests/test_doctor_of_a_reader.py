@@ -48,5 +48,5 @@ def test_a_user_who_may_not_ask_about_rights_is_told_so_and_all_the_rest(
     found = {each["subject"]: each for each in json.loads(capsys.readouterr().out)}
     assert found["rights"]["level"] == "FAIL"
     assert "subjectaccessreviews" in found["rights"]["text"]
-    assert found["rights"]["hint"].startswith("ask as a user who may do that")
+    assert found["rights"]["hint"].startswith("run it as a user with this right")
     assert found["cluster"]["level"] == "ok"

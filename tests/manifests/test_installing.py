@@ -129,7 +129,10 @@ class TestOnARealServer:
         settings = {"GROWTH_LEASE_NAMESPACE": SYSTEM}
         with reconciling(installed, tmp_path / "log", **settings):
             assert grow(installed, "install", "--for", "kwok", "--wait", "60s") == 0
-            assert "growth works: its processes are ready" in capsys.readouterr().out
+            assert (
+                "growth is ready: all processes run, one reconciler leads"
+                in capsys.readouterr().out
+            )
             before = installed.get("mutatingwebhookconfiguration", "growth-webhooks")
 
             assert grow(installed, "install", "--for", "kwok", "--wait", "60s") == 0

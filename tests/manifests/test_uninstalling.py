@@ -195,7 +195,7 @@ class TestOnARealServer:
     ) -> None:
         assert grow(used, "uninstall", "--machines", machines) == 1
 
-        assert "no reconciler leads, so nobody can give machines back" in capsys.readouterr().err
+        assert "no reconciler leads, so machines can't be removed" in capsys.readouterr().err
         assert used.get("nodepools")["items"]
 
 
