@@ -106,7 +106,7 @@ def test_the_schedulers_authority_changes_when_a_person_says_so_twice(certs: Cer
 def test_a_mistake_is_one_line(certs: Certs, tmp_path: Path) -> None:
     code, _, complaint = certs("rotate")
     assert code == 1
-    assert complaint.startswith("Secret growth-ca: it isn't there; the reconciler or `growth")
+    assert complaint.startswith("Secret growth-ca: not found; the reconciler or `growth")
     assert complaint.count("\n") == 1
     certs("run-once")
     file = tmp_path / "file"

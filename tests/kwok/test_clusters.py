@@ -114,7 +114,7 @@ def test_what_is_half_made_or_broken_is_made_anew(name: str, tmp_path: Path) -> 
     file.write_text(SCHEDULER)
     other = run_kwok("up", "--name", name, "--scheduler-config", str(file))
     assert (other.returncode, len(other.stderr.splitlines())) == (2, 1)
-    assert "runs with another scheduler configuration; end it first" in other.stderr
+    assert "is running with another scheduler configuration; remove it first" in other.stderr
     # and when something of it dies, it counts as broken
     found = find_cluster(name)
     assert found is not None

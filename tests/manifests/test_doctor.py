@@ -116,9 +116,9 @@ def another_pool(beside: Beside) -> Iterator[None]:
 
 
 BROKEN: dict[str, tuple[Callable[[Beside], AbstractContextManager[None]], str, str]] = {
-    "rights": (without_binding, "growth-extender may not list", "growth install"),
+    "rights": (without_binding, "growth-extender isn't allowed to list", "growth install"),
     "webhook": (frozen_webhook, "the API server doesn't reach it", "port 9443"),
-    "processes": (scaled_to_none, "growth-webhooks: no replica is wanted", "kubectl scale"),
+    "processes": (scaled_to_none, "growth-webhooks: scaled to 0 replicas", "kubectl scale"),
     "pool lost": (another_pool, "nowhere", "kubectl edit nodepool lost"),
 }
 

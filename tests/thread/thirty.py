@@ -145,6 +145,12 @@ async def clear(connection: Connection) -> None:
         await asyncio.sleep(0.05)
 
 
+async def nothing_in_vain(connection: Connection, _each: int) -> bool:
+    """Whether no pool says that a machine was bought in vain."""
+    pools = await items(connection, POOLS)
+    return not any(pool.get("status", {}).get("unserved") for pool in pools)
+
+
 async def all_bound(connection: Connection, each: int) -> bool:
     """Whether so many pods of each shape have their nodes."""
     found = await items(connection, PODS)
