@@ -87,6 +87,11 @@ def conditions_of(
     )
 
 
+def condition_of_type(conditions: Iterable[Condition], name: str) -> Condition | None:
+    """The condition of this type, if an object has it."""
+    return next((each for each in conditions if each.type == name), None)
+
+
 def stated(
     before: Iterable[Condition],
     *,

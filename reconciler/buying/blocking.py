@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from growth.api.conditions import condition_of_type
 from growth.api.meta import Blockage
 from growth.api.wellknown import DEFAULT_NODE_CLASS
 from growth.instant import just_after
@@ -73,7 +74,7 @@ def _missing(pool: NodePool, key: ClassKey, world: World) -> str:
 
 def node_class_blockage(pool: NodePool) -> Condition | None:
     """What the pool's status says of its node class."""
-    return next((each for each in pool.status.conditions if each.type == CONDITION), None)
+    return condition_of_type(pool.status.conditions, CONDITION)
 
 
 def _still_holds(pool: NodePool, key: ClassKey, world: World, now: Instant) -> bool:

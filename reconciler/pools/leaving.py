@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from growth.api.conditions import Truth
+from growth.api.conditions import Truth, condition_of_type
 from growth.api.nodepool import DeletionPolicy
 from reconciler.facts.marks import is_cordoned_by_a_person
 from reconciler.facts.ownership import pool_of_node
-from reconciler.pools.saying import condition_in_status, pool_condition
+from reconciler.pools.saying import pool_condition
 from reconciler.provisioning.left_behind import bears_our_mark
 from reconciler.provisioning.memory import FINISHED
 
@@ -42,7 +42,7 @@ def news(pool: NodePool, world: World, now: Instant) -> Condition | None:
     if pool.metadata.deletion_timestamp is None:
         return None
     message = f"Waiting for {_some(list(_waits_for(pool, world)))}."[:LONGEST]
-    known = condition_in_status(pool, CONDITION)
+    known = condition_of_type(pool.status.conditions, CONDITION)
     if known is not None and known.message == message:
         return None
     reason = pool.spec.deletion_policy.value

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from growth.api.conditions import Condition, Truth, stated
+from growth.api.conditions import Condition, Truth, condition_of_type, stated
 from growth.api.meta import Blockage
 from growth.api.standing import conditions
 from growth.api.wellknown import POOL_LABEL
@@ -108,7 +108,7 @@ def _blockage(checked: Checked) -> Blockage | None:
 
 def _prices(node_class: NodeClass, checked: Checked, now: Instant) -> Iterator[Condition]:
     """The condition exists from the first doubt on."""
-    before = next((each for each in node_class.status.conditions if each.type == PRICES), None)
+    before = condition_of_type(node_class.status.conditions, PRICES)
     if before is None and not checked.doubts:
         return
     yield stated(

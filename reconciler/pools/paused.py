@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from growth.api.conditions import Truth
-from reconciler.pools.saying import condition_in_status, pool_condition
+from growth.api.conditions import Truth, condition_of_type
+from reconciler.pools.saying import pool_condition
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -28,7 +28,7 @@ def pause_end(pool: NodePool, world: World) -> datetime | None:
 def news(pool: NodePool, world: World, now: Instant) -> Condition | None:
     """The condition to write; unlike others, it is also written if only its message changes."""
     pause = world.ledger.brakes.pauses.get(pool.name)
-    known = condition_in_status(pool, CONDITION)
+    known = condition_of_type(pool.status.conditions, CONDITION)
     if known is None and pause is None:
         return None
     wanted = RESUMED if pause is None else (Truth.TRUE, pause.cause.value, pause.message)

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from growth.api.conditions import Condition, Truth, stated
+from growth.api.conditions import Truth, condition_of_type, stated
 
 if TYPE_CHECKING:
+    from growth.api.conditions import Condition
     from growth.api.nodepool import NodePool
     from growth.instant import Instant
     from reconciler.facts.condition_words import Words
-
-
-def condition_in_status(pool: NodePool, name: str) -> Condition | None:
-    """The condition of this type that the pool's status has."""
-    return next((each for each in pool.status.conditions if each.type == name), None)
 
 
 def begun_or_ended(
     pool: NodePool, now: Instant, *, name: str, said: Words | None, otherwise: Words
 ) -> Condition | None:
     """The condition to write; None while the status is right. `said` is None while it is false."""
-    known = condition_in_status(pool, name)
+    known = condition_of_type(pool.status.conditions, name)
     truth = Truth.FALSE if said is None else Truth.TRUE
     reason, message = said or otherwise
     if known is None and said is None:

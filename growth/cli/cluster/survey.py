@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from growth.api.conditions import Truth
+from growth.api.conditions import Truth, condition_of_type
 from growth.api.kinds import KINDS
 from growth.api.nodeclass import NodeClass
 from growth.api.nodepool import NodePool
@@ -153,7 +153,7 @@ def survey(
 
 def paused(pool: NodePool) -> PausedUntil | None:
     """The pause of a pool, its own or that of all, by the condition that tells of it."""
-    found = next((each for each in pool.status.conditions if each.type == PAUSED), None)
+    found = condition_of_type(pool.status.conditions, PAUSED)
     if found is None or found.status is not Truth.TRUE:
         return None
     return PausedUntil(pool.status.paused_until)
