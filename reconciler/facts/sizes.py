@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from growth.keeping.size import STILL, size_by_demand
 
@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from growth.keeping.size import PoolSize
     from reconciler.core.world import World
 
-DEMAND = "demand"
+DEMAND: Final[str] = "demand"
+"""The policy of a pool that names none."""
 
 
 def size_of_pool(pool: NodePool, world: World) -> PoolSize:
