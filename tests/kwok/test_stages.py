@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import time
 from datetime import UTC, datetime, timedelta
@@ -45,8 +46,14 @@ def pod(name: str, on: str, *, grace: int = 30, **annotations: str) -> dict[str,
     }
 
 
-def ready_condition(cluster: LiveCluster, kind: str, name: str, *more: str) -> dict[str, Any]:
-    conditions = cluster.get(kind, name, *more)["status"].get("conditions", [])
+def gated(name: str, on: str) -> dict[str, Any]:
+    made = pod(name, on)
+    gates = {"readinessGates": [{"conditionType": "example.com/open"}]}
+    return made | {"spec": made["spec"] | gates}
+
+
+def ready_condition(cluster: LiveCluster, *named: str) -> dict[str, Any]:
+    conditions = cluster.get(*named)["status"].get("conditions", [])
     return next((each for each in conditions if each["type"] == "Ready"), {})
 
 
@@ -138,6 +145,35 @@ def test_a_pod_runs_at_once_and_ends_at_once(
     cluster.kubectl("delete", *here, "--wait=false")
     # Far less than the thirty seconds that it would be given to end.
     wait_until(lambda: cluster.try_kubectl("get", *here).returncode, "its end", within=20)
+
+
+def set_condition(cluster: LiveCluster, pod: tuple[str, ...], kind: str, status: str) -> None:
+    told = {"status": {"conditions": [{"type": kind, "status": status}]}}
+    patch = ("--subresource=status", "--type=strategic", "--patch", json.dumps(told))
+    cluster.kubectl("patch", *pod, *patch)
+
+
+def test_a_pod_that_the_control_plane_takes_for_unready_serves_again(
+    cluster: LiveCluster, namespace: str, node_name: str
+) -> None:
+    # given a pod that serves
+    cluster.create(node(node_name))
+    cluster.create(pod("plain", node_name), gated("gated", node_name), namespace=namespace)
+    plain, closed = (("pod", name, "--namespace", namespace) for name in ("plain", "gated"))
+
+    def serves(pod: tuple[str, ...]) -> bool:
+        return ready_condition(cluster, *pod).get("status") == "True"
+
+    wait_until(lambda: serves(plain) and serves(closed), "two pods that serve")
+    # when the control plane says that it doesn't, as for pods on a node that it doesn't trust
+    set_condition(cluster, closed, "example.com/open", "False")
+    for each in (closed, plain):
+        set_condition(cluster, each, "Ready", "False")
+    # then it serves again, unless a readiness gate keeps it from that
+    wait_until(lambda: serves(plain), "the pod serves again")
+    assert not serves(closed)
+    set_condition(cluster, closed, "example.com/open", "True")
+    wait_until(lambda: serves(closed), "the gate is open")
 
 
 def test_a_pod_that_takes_long_to_end_does_so_until_its_grace_period_is_over(
