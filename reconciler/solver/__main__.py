@@ -44,6 +44,8 @@ def main() -> None:
 
 def _stay_small(most: int) -> None:
     """Limit this process's memory, and make it the kernel's first choice when memory runs out."""
+    # Without a limit the worker grows until the kernel ends a process of its choice, which may be
+    # the reconciler that leads.
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     # The file exists on Linux only. A process may always raise its own score.
     with contextlib.suppress(OSError):

@@ -30,7 +30,10 @@ OF_SIZE = 0.1
 
 def clusters(table: Table) -> NDArray[np.intp]:
     """Each class's cluster as a number; more than `ENOUGH` only if there are more sets of rules."""
+    # Not `table.allowed`: that already lacks the offers that are too small for a class, so classes
+    # of one selector but of different sizes would never share a cluster.
     rules = numbered(np.array([lots[0].allowed for lots in table.lots], dtype=np.bool_))
+    # The penalty for an unplaced unit depends on the priority, so a cluster has only one.
     numbers = numbered(np.stack([rules, table.priority], axis=1))
     groups = _Groups(*_features(table))
     for number in range(int(numbers.max(initial=-1)) + 1):

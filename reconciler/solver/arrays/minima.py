@@ -23,6 +23,8 @@ def with_minima_opened(table: Table) -> tuple[Table, NDArray[np.int64]]:
     # A node may count for several minima, so what is open already is counted for each of them.
     stock = Stock.of(table, draft_of(table, []))
     opened: dict[int, int] = {}
+    # The cheapest nodes of each minimum in turn can cost more than needed where minima overlap. The
+    # exact program keeps minima as rows, and finds the better choice in small problems.
     for members, count in zip(table.minimum_of, table.minima.tolist(), strict=True):
         missing = count - sum(times for o, times in opened.items() if members[o])
         for o in np.flatnonzero(members)[np.argsort(table.price[members], kind="stable")].tolist():

@@ -54,12 +54,15 @@ def _dominated(table: Table) -> NDArray[np.bool_]:
     within = allowed_within(table.allowed)
     # An offer that is gone already is left out: whatever dominates it dominates this one too.
     for o in range(table.offers):
+        # Only an unlimited offer can stand in for another: of a limited one there may be none left.
         better = endless & ~gone & (table.price <= table.price[o])
         better &= (table.capacity >= table.capacity[o]).all(axis=1)
         better &= (table.amounts <= table.amounts[:, [o]]).all(axis=0)
         better &= (table.minimum_of >= table.minimum_of[:, [o]]).all(axis=0)
+        # While the domain of a group is open, its pods may need exactly this zone.
         better &= table.place == table.place[o]
         better[o] = False
+        # A new node that costs nothing would otherwise replace nodes that exist.
         gone[o] = not table.standing[o] and bool((better & within[o]).any())
     return gone
 

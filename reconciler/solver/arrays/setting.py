@@ -42,6 +42,8 @@ class Setting:
             placed.update(node.pods)
         left: Counter[int] = Counter()
         for k, lots in enumerate(self.relaxed.lots):
+            # A lot of the relaxed table is of one class: only `lots_of` joins pods of several to
+            # one unit.
             counts = (lot.count - placed[lot.pods[0][0]] for lot in lots)
             left[int(self.relaxed.priority[k])] += sum(counts)
         return dict(left)
@@ -55,6 +57,7 @@ def setting_of(problem: Problem) -> Setting:
     if problem.groups or problem.minima:
         lots = lots_of(problem, ground)
     packed = to_pack(lots, ground)
+    # `to_pack` returns the very same lots unless it had to round their sizes.
     is_exact = all(one is other for one, other in zip(packed, lots, strict=True))
     if is_exact and not problem.groups and not problem.minima:
         return Setting(problem=problem, ground=ground, table=relaxed, relaxed=relaxed)

@@ -221,5 +221,6 @@ def without_idle_resources(table: Table) -> Table:
     total = table.demand.astype(np.float64) @ table.size
     kept = np.asarray((table.capacity < total[None, :]).any(axis=0))
     if not kept.any():
+        # numpy has no minimum over an empty axis, and all packing takes one over the resources.
         kept[:1] = True
     return replace(table, size=table.size[:, kept], capacity=table.capacity[:, kept])

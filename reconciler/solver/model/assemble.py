@@ -45,6 +45,7 @@ def assemble(problem: Problem, table: Table, draft: Draft) -> list[DraftNode]:
             for _ in range(int(counts[k])):
                 pods.update(next(units[k]))
         used[o] += 1
+        # A draft of the exact program has a node without pods only where a minimum requires it.
         nodes.append(DraftNode(offers[next(copies[o])], pods, kept=bool(table.sunk[o]) or not pods))
     nodes += _empty_but_paid(table, used, copies=copies, offers=offers)
     _level_spreads(problem, nodes)
@@ -60,6 +61,8 @@ def _units(table: Table, k: int) -> Iterator[Mapping[str, int]]:
 
 def _copies(names: Sequence[tuple[str, int]], offers: Mapping[str, Offer]) -> Iterator[str]:
     """The names of equal offers, each as often as it can be bought."""
+    # Prices can be equal while a provider trusts one type more. Sorting by name alone lost that
+    # order of Hetzner's catalogue.
     for rank in sorted({offers[name].rank for name, _ in names}):
         yield from _in_turn({name: most for name, most in names if offers[name].rank == rank})
 

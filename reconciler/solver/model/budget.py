@@ -46,6 +46,8 @@ class Budget:
     @property
     def late(self) -> bool:
         """Whether the safety clock has fired."""
+        # The whole search has to know that the clock ended it, because the plan says so. A part is
+        # dropped with what it has seen.
         if self._parent is not None:
             return self._parent.late
         self.clock_fired = self.clock_fired or self.clock() > self.deadline

@@ -98,6 +98,7 @@ def _cliques(
 
 def clashes_of(lots: Sequence[Lot]) -> NDArray[np.bool_] | None:
     """The pairs of classes that may not share a node and have no resource for it, if any."""
+    # Only the carriers of a token are compared: all pairs of ten thousand unlike pods are too many.
     carriers: dict[str, list[int]] = {}
     for k, lot in enumerate(lots):
         for token in lot.marks:

@@ -64,6 +64,8 @@ def _without_nodes(problem: Problem) -> Problem:
 
 def _crowded_out(problem: Problem, pod: PodClass, nodes: Sequence[DraftNode]) -> UnplacedReason:
     """Why a pod has no place although some offer is large enough for it."""
+    # From the most certain cause to the vaguest: one that is used up, one limit that rules out all,
+    # then a group, and only then limits that do so together.
     used = _used(problem.limits, nodes)
     counts = Counter(node.offer.name for node in nodes)
     fitting = [

@@ -46,6 +46,8 @@ def why_hopeless(problem: Problem, ground: OfferArrays, pod: PodClass) -> Unplac
 
 def _emptied(problem: Problem, pod: PodClass) -> UnplacedReason:
     before = len(problem.offers)
+    # The first constraint that leaves nothing is the one to tell: the later ones had nothing to
+    # judge.
     for name, left in pod.narrowed:
         if left == 0:
             text = f"{name}: none of the {before} offers will do"

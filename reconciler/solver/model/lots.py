@@ -100,6 +100,7 @@ class OfferArrays:
 def ground_of(problem: Problem) -> OfferArrays:
     """The offers of a problem, sorted, so that the order of the input doesn't matter."""
     offers = preferred_offers(problem.offers)
+    # One less than for requests, so that a request that was cut off fits nowhere.
     clipped = [[min(amount, LARGEST - 1) for amount in offer.capacity] for offer in offers]
     capacity = np.array(clipped, dtype=np.float64).reshape(len(offers), len(problem.resources))
     price = np.array([0 if o.exists else o.price for o in offers], dtype=np.int64)
@@ -266,6 +267,7 @@ def _in_one_domain(members: Sequence[Lot], group: Together, ground: OfferArrays)
     if not names:
         return [replace(lot, allowed=np.zeros_like(lot.allowed)) for lot in members]
     masks = {name: np.array([one == name for one in domains]) for name in names}
+    # A guess: packing can't compare domains. For small problems the exact program tries them all.
     best = min(names, key=lambda name: (*_cost_in(members, masks[name], ground), name))
     return [replace(lot, allowed=lot.allowed & masks[best]) for lot in members]
 
@@ -312,6 +314,8 @@ def _split(lots: Sequence[Lot], group: SpreadRule | Apart, ground: OfferArrays) 
 
 def _starting_level(group: SpreadRule | Apart, names: Sequence[str]) -> dict[str, int]:
     known = set(names) | set(group.running)
+    # An empty domain holds a spread down to its skew; it says nothing about how many pods are
+    # apart.
     known |= group.domains if isinstance(group, SpreadRule) else set()
     return {name: group.running.get(name, 0) for name in sorted(known)}
 
@@ -328,6 +332,8 @@ def _spread_out(
     weight = _weight(lot, group.members)
     prices = _prices_by_domain(lot, masks, ground)
     taken = dict.fromkeys(prices, 0)
+    # `level` is shared by all lots of the group and changed here. So the group is balanced as a
+    # whole and not class by class, as Kubernetes counts pods by selector.
     for _ in range(lot.count):
         ready = [name for name in prices if _has_room(group, level, name, weight)]
         if not ready:

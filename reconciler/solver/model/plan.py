@@ -104,6 +104,7 @@ class Plan:
     @property
     def is_in_one_currency(self) -> bool:
         """Whether cost and bound are amounts of anything: sums over currencies are not."""
+        # Steps of several weights in one currency can be added up.
         return len({step.currency for step in self.steps}) <= 1
 
     @property

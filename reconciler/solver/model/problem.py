@@ -33,6 +33,8 @@ class Effort(Enum):
     @property
     def content(self) -> float:
         """The gap at which the search ends, as the rest isn't worth the wait."""
+        # Beyond this gap a normal solve took most of its time for a few hundredths of a percent:
+        # 10,000 pods on Hetzner's price list took 2.2 s of a processor instead of 0.3.
         return 0.005 if self is Effort.NORMAL else CLOSE
 
 

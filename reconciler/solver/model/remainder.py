@@ -55,6 +55,7 @@ def _missing(minimum: Minimum, bought: Counter[str]) -> int:
 
 def _still_offered(offer: Offer, bought: int) -> Offer | None:
     if offer.exists:
+        # A used node comes back with the room that is left on it, among the settled ones.
         return None if bought else offer
     return replace(offer, most=None if offer.most is None else offer.most - bought)
 
@@ -96,8 +97,11 @@ def _running(group: Group, settled: Sequence[tuple[str, DraftNode]]) -> Group:
     running = Counter(dict(group.running))
     for name, node in settled:
         domain = name if group.key == HOSTNAME else node.offer.labels.get(group.key, "")
+        # A node that existed before this step gets a new name here, and the pods that ran on it
+        # move with it to that name.
         before = group.running.get(node.offer.name, 0) if group.key == HOSTNAME else 0
         running[domain] += before + sum(node.pods[member] for member in group.members)
+    # The unary plus drops zeros: a domain that is listed counts in a spread even if it is empty.
     return replace(group, running=dict(+running))
 
 

@@ -66,6 +66,8 @@ class Renewal:
                 if name not in held:
                     raise ValueError(f"node {node.offer!r} holds pods of no class: {name!r}")
                 held[name] += count
+        # A search over wrong counts would move pods that aren't there, and nothing later would
+        # notice.
         for pod in self.problem.classes:
             if held[pod.name] != pod.count:
                 raise ValueError(

@@ -84,6 +84,7 @@ def _in_turn(problem: Problem, turn: StepTurn) -> Problem:
         if offer.exists or (offer.weight >= turn.weight and offer.currency == turn.currency)
     )
     names = {offer.name for offer in offers}
+    # A minimum of pools whose turn comes later can't be met now, and must not make this step fail.
     minima = tuple(minimum for minimum in problem.minima if minimum.offers & names)
     return replace(problem, offers=offers, minima=minima)
 

@@ -37,6 +37,8 @@ TICKS_EACH = 150
 
 def cover(table: Table, values: DualValues, *, cost: int, budget: Budget) -> Proof | None:
     """The best plan that places all pods for less than `cost`, or the proof that there is none."""
+    # A content says nothing about other nodes, so rules over several nodes and nodes that stay
+    # empty for a minimum can't be expressed.
     if int(table.demand.sum()) > PODS or len(table.minima) or _bind(table):
         return None
     found = _within(table, values, cost=cost, budget=budget)

@@ -66,6 +66,7 @@ def with_real_sizes(
     problem: Problem, ground: OfferArrays, nodes: Sequence[DraftNode]
 ) -> list[DraftNode]:
     """The nodes with cheaper offers where possible; unchanged if the problem has other rules."""
+    # Nodes are exchanged one by one here, which can break a rule that counts several of them.
     if problem.groups or problem.limits or problem.minima:
         return list(nodes)
     classes = {pod.name: pod for pod in problem.classes}

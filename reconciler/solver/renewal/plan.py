@@ -53,6 +53,7 @@ def cheaper_plan(trial: RenewalTrial, budget: Budget) -> Plan:
         found = engine(whole, budget)
     else:
         found = _beside(own, engine(_bought_only(whole, own), budget), whole)
+    # The engine may leave out pods when its effort ends; the trial has a place for each of them.
     better = not found.unplaced and found.cost < own.cost
     return in_words(found if better else own, trial.field.settled)
 

@@ -40,6 +40,8 @@ SEARCHING = 0.7
 def renew(renewal: Renewal, effort: Effort, *, seconds: float = 60.0) -> Renewed:
     """The set of nodes whose removal gains most, of all sets that the effort allows to try."""
     start = time.perf_counter()
+    # With a fixed effort the first sweep over 1,593 nodes used up all of it, and the answer cost
+    # 1.5 times a plan from scratch.
     share = min(TIMES, max(1.0, len(renewal.standing) / EACH))
     budget = Budget(int(effort.value * share), time.monotonic() + seconds)
     # A budget of its own, so that the bound takes nothing from the search.
@@ -79,6 +81,8 @@ def _bound(renewal: Renewal, budget: Budget) -> int:
     standing = {node.offer for node in renewal.standing}
     problem = renewal.problem
     offers = tuple(offer for offer in problem.offers if offer.name not in standing)
+    # Without a rule plans only get cheaper, so what is left out here lowers the bound but keeps it
+    # true.
     groups = tuple(group for group in problem.groups if group.key == HOSTNAME)
     anew = replace(problem, offers=offers, minima=(), groups=groups)
     table = setting_of(anew.in_order()).relaxed

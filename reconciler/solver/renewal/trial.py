@@ -99,6 +99,9 @@ class RenewalTrial:
         places, classes = len(field.places), field.goods.classes
         return cls(
             measures=measures,
+            # A copy is needed whatever the order: `ascontiguousarray` returns a transposed array
+            # itself if it lies right already, and a trial then changed the room that the next one
+            # began with.
             free=field.capacity.T.copy(order="C"),
             came=np.zeros((classes, places), dtype=np.int32),
             admits=field.admits.T.copy(order="C"),
