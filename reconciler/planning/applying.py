@@ -83,6 +83,7 @@ def apply_plan(
     """The requests and nominations of a plan; `waiting` are the pods that still need a place."""
     buying = _Buying(question, world, market=market, new_id=new_id, now=now)
     queues = {
+        # A pod that was changed since the question may need another node: it is planned again.
         name: deque(uid for uid in uids if uid in waiting and waiting[uid].shape == name)
         for name, uids in question.pods.items()
     }
@@ -155,6 +156,8 @@ class _Buying:
         self._new_id = new_id
         self._now = now
         self._items = {item.name: item for item in market.items}
+        # From the market of now, not from the question: meanwhile replacement may have bought, or a
+        # person lowered a limit.
         limits = (each.limit for each in market.limits())
         self._left = {limit.name: (limit.amounts, limit.most) for limit in limits}
         self._most = {item.name: item.most for item in market.items}
@@ -170,6 +173,8 @@ class _Buying:
             if is_settled:
                 self._promise(node.offer, pods, is_bought_for=False)
         else:
+            # A node without pods in the plan belongs to a pool's minimum. A node whose pods have
+            # all found another place is bought for nobody.
             is_wanted = pods or coming or not node.pods
             is_settled = self._bought(node, pods, coming=coming) if is_wanted else True
         if not is_settled:
@@ -222,6 +227,7 @@ class _Buying:
             for item in self._items.values()
             if planned is not None
             and item.pool.name == planned.pool.name
+            # Its price couldn't be compared with the planned one.
             and item.offering.currency == planned.offering.currency
             and item.price <= planned.price
             and all(item.node.labels.get(key) == planned.node.labels.get(key) for key in keys)
@@ -279,6 +285,8 @@ def _request(
             target_offering=offering.name,
             server_type=offering.server_type,
             location=offering.location,
+            # Two offers of one type and location may differ in labels alone, such as spot and on
+            # demand.
             labels=dict(offering.own_labels),
             price=offering.price,
             currency=offering.currency,

@@ -61,6 +61,7 @@ def next_problem(world: World, now: Instant, demand: Mapping[str, Pod]) -> Decis
     pods = to_be_planned(waiting, before.tries, now.monotonic)
     window = widened(before.window, pods, now.monotonic)
     ledger = replace(before, window=window)
+    # Pods of an open question have no nomination yet: a second plan would buy for them again.
     if before.asked is not None or not world.is_free(lane_subject(LANE)):
         return Decision(section=ledger)
     if window is not None:
@@ -124,6 +125,8 @@ def _asked(
 ) -> Decision[PlanningLedger]:
     nominated, requests = ledger.nominated, all_requests(world)
     seats = kept_seats(announced(world, nominated, now), world, requests, nominated, now)
+    # A probe asks for one machine for one pod, and a minimum for no pod: announced pods of a
+    # workload would turn either into an ordinary purchase.
     more = seats.rest if pools and about.probe is None else ()
     asked = planning_problem(
         (about.pods[uid] for uid in pools),

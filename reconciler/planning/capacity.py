@@ -79,6 +79,8 @@ def _coming(
     known = {(item.pool.name, offer_key(item.offering)): item for item in shelf}
     for name, request in requests.items():
         node = world.cluster.nodes.get(name)
+        # Without the second check such a node was no room for a moment, and a burst that was
+        # planned in that moment bought it again.
         if request.status.phase not in COMING and not _is_about_to_serve(request, node, world):
             continue
         if node is not None:
@@ -138,6 +140,7 @@ def _spot(node: Node, world: World, cluster: Cluster, *, is_coming: bool) -> Spo
     if not is_coming and not serves_now(node, world):
         return None
     running = cluster.occupancy(node.name)
+    # Pods of DaemonSets take their room as soon as the node is there, before any of these pods.
     missing = (
         each.prototype.requests
         for each in cluster.daemon_sets.values()

@@ -18,6 +18,8 @@ def creations(
 ) -> Iterator[Sequence]:
     """The intent to buy each machine that no cache shows yet."""
     for name, request in unconfirmed.items():
+        # To create it again is harmless: it has the same name, and a request that is there already
+        # is answered as such and noted as growth's own write.
         if world.is_free(machine(name)):
             yield Sequence(
                 subject=machine(name),

@@ -38,6 +38,7 @@ server are whole seconds; if its clock and this one differ by more, no pod count
 def wanting(world: World) -> dict[str, Pod]:
     """All demand, by uid, in a stable order."""
     found = (pod for uid, pod in world.pending.items() if world.demand.is_demand(uid))
+    # A cache holds pods in the order in which events came, which isn't the same after a restart.
     ordered = sorted(found, key=lambda pod: (pod.name, pod.metadata.uid))
     closed = _pools_without_demand(world)
     return {pod.metadata.uid: pod for pod in ordered if not _is_all_closed(pod, world, closed)}
@@ -138,6 +139,9 @@ def _before_their_first_look(
     """Pods that were just created and not yet judged: one of each kind, and how many."""
     alike: defaultdict[tuple[Shape, Owner], list[Pod]] = defaultdict(list)
     for uid, pod in sorted(world.pending.items()):
+        # Between its creation and the scheduler's first look a pod is neither demand nor missing
+        # from its owner. Plans that didn't see such pods bought small machines for a part of the
+        # burst.
         is_known = uid in world.demand.entries or uid in nominated.places
         if not is_known and _is_unreached(pod, now):
             alike[pod.shape, workload_of(pod)].append(pod)
@@ -172,4 +176,5 @@ def _is_new(pod: Pod, now: Instant) -> bool:
 
 
 def _was_made_within(seconds: float, created: str | None, now: Instant) -> bool:
+    # The API server's clock may be ahead of this one.
     return bool(created and abs(now.seconds_since(datetime.fromisoformat(created))) < seconds)

@@ -77,6 +77,8 @@ class Nominated(msgspec.Struct, frozen=True, kw_only=True):
     def is_in_vain(self, shape: Shape) -> Callable[[str], bool]:
         """Whether an offer isn't bought for a shape; after a few of them none is."""
         found = {offering for known, offering in self.unserved if known == shape}
+        # A pod that fits on no node, though the rules say so, has made other autoscalers buy node
+        # after node for it, for hours.
         return (lambda _: True) if len(found) >= ENOUGH else found.__contains__
 
     def with_places(self, places: Mapping[str, Nomination]) -> Nominated:
@@ -91,6 +93,7 @@ def carried_on(
     places = {**dict(_written(world, requests, now)), **before.places}
     kept: dict[str, Nomination] = {}
     ended: list[tuple[Nomination, Pod]] = []
+    # A pod with a place isn't pending any more: it was bound since the last pass, or deleted.
     is_at_work = any(uid not in world.pending for uid in before.places)
     for uid, place in places.items():
         pod = world.pending.get(uid)
@@ -104,6 +107,8 @@ def carried_on(
                 held = _waiting(place, world, now, is_at_work=is_at_work)
                 if held.since + world.timing.bind_wait > now.monotonic:
                     kept[uid] = held
+                # A Ready request goes on naming its pods. Only a place that ends now tells
+                # something, not one that ended long ago and was read from the request again.
                 elif uid in before.places:
                     ended.append((place, pod))
             case MachineStage.GONE:
@@ -265,5 +270,6 @@ def _still_declined(before: Nominated, world: World) -> dict[tuple[str, Shape], 
     return {
         (name, shape): version
         for (name, shape), version in before.declined.items()
+        # Any write to the node may have changed what kept the pod away.
         if name in nodes and nodes[name].metadata.resource_version == version
     }

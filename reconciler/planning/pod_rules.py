@@ -67,6 +67,8 @@ def without_spread(pod: Pod) -> Pod:
     """The pod without the constraints that become groups of the plan."""
     if not any(_is_own(pod, constraint) for constraint in pod.spread_constraints):
         return pod
+    # Judged against the pods of now, a spread would allow the emptiest domain only, though the plan
+    # itself fills the others.
     spec = msgspec.structs.replace(pod.spec, topology_spread_constraints=())
     return msgspec.structs.replace(pod, spec=spec)
 
@@ -90,6 +92,7 @@ def _waiting(kin: Sequence[Kin], cluster: Cluster) -> Iterator[tuple[str, str]]:
     """Classes that can only be judged when others have their places, with the reason."""
     before: list[Kin] = []
     choosy: list[Kin] = []
+    # Of two that can't be planned together, the less important one waits.
     for one in sorted(kin, key=lambda each: (-each.pod.spec.priority, each.name)):
         # Few classes are choosy. Comparing the others only with these keeps ten thousand different
         # pods from being compared with each other.
@@ -150,6 +153,8 @@ def _tokens(
     for one in kin:
         for port in one.pod.host_ports:
             marks[one.name].add(f"port {port.text}")
+            # Not by equality: the same port on two addresses is no conflict, but one on all
+            # addresses is with each of them.
             repels[one.name].update(f"port {other.text}" for other in ports if port.overlaps(other))
     return _frozen(marks), _frozen(repels)
 
@@ -217,6 +222,7 @@ def _spread(
     key = constraint.topology_key
     names = frozenset(one.name for one in members)
     running = like_by_domain(members[0].pod, constraint, cluster)
+    # A node to be bought is an empty domain, so the skew is all that any node may hold.
     if key == HOSTNAME:
         return Apart(
             name=f"spread by {key} {number}",

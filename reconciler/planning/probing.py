@@ -57,6 +57,7 @@ def next_trial(waiting: Mapping[str, Pod], world: World, now: Instant) -> ProbeP
         for refusal in refusals
         for rank, pod in enumerate(_able(kinds, items[refusal], world))
     )
+    # Only the first two are compared: refusals and pods have no order.
     first = min(trials, key=lambda each: each[:2], default=None)
     if first is None or first[0] > now.monotonic:
         return None

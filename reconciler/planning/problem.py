@@ -154,6 +154,7 @@ def planning_problem(
 
 def _present(pods: Sequence[Pod], pools_of: Mapping[str, frozenset[str]]) -> _Class:
     uids = tuple(pod.metadata.uid for pod in pods)
+    # The selector is part of a shape, so pods of one shape have the same pools.
     return _Class(pods[0].shape, pods[0], len(uids), pools_of[uids[0]], uids)
 
 
@@ -219,6 +220,9 @@ class _Judge:
         return _Asked(pods, allowed, narrowed)
 
     def _key(self, pod: Pod, pools: frozenset[str]) -> tuple[object, ...]:
+        # Only what decides which nodes will do: thousands of pods of different sizes share a few
+        # answers. Pods that look at other pods, or that running pods may repel, share one within a
+        # shape only.
         own = (pod.wanted_nodes, frozenset(pod.spec.tolerations), pools, pod.host_ports)
         alone = not (pod.affinity_terms or pod.anti_affinity_terms or pod.spread_constraints)
         if alone and not pod.claims and not pod.iscsi_disks and not self._cluster.repelling:
@@ -244,6 +248,8 @@ class _Judge:
     def _fitting(
         self, verdicts: Mapping[str, Fits | Rejected], keys: frozenset[str]
     ) -> frozenset[str]:
+        # A spread doesn't count nodes without its topology key, and the scheduler puts no such pod
+        # there.
         return frozenset(
             name
             for name, answer in verdicts.items()
@@ -251,6 +257,8 @@ class _Judge:
         )
 
     def _of_item(self, pod: Pod, item: Purchasable) -> Fits | Rejected:
+        # The pods of DaemonSets aren't on a node that doesn't exist, so the rules can't see their
+        # ports.
         in_use = [port for daemon in item.daemons for port in daemon.host_ports]
         taken = ports.taken(pod.host_ports, in_use)
         if taken is not None:
@@ -333,6 +341,8 @@ def _class(asked: _Asked, rules: PodRules, resources: Sequence[str]) -> PodClass
 
 
 def _offer(item: Purchasable, resources: tuple[str, ...]) -> Offer:
+    # Kept with the item, which is the same object for as long as the offer is sold: to make these
+    # anew took half of the time of a question about one pod.
     key = (_offer, resources)
     found: Offer | None = item.forms.get(key)
     if found is None:
@@ -366,4 +376,6 @@ def _capacity(spot: Spot, resources: Sequence[str]) -> Offer:
 
 
 def _vector(amounts: Resources, resources: Sequence[str]) -> tuple[int, ...]:
+    # A node can hold more than it has to give: kubelets admit what was there before they were given
+    # less.
     return tuple(max(0, amounts[name]) for name in resources)

@@ -59,6 +59,7 @@ def request_ids(world: World) -> Iterator[UUID]:
 def _after(
     result: Applied, asked: AskedProblem, ledger: PlanningLedger, now: Instant
 ) -> PlanningLedger:
+    # Counted from the decision on: a limit per hour has to hold before any cache shows the request.
     bought = {
         name: Bought(pool=request.spec.pool, at=now.monotonic)
         for name, request in result.requests.items()

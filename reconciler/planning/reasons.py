@@ -93,6 +93,7 @@ def _mend(pod: Pod, largest: Purchasable, world: World, *, name: str) -> str:
     found = min(
         others,
         key=lambda each: (
+            # Prices of another currency can't be compared, so these offers come last.
             each.currency != own_currency,
             each.currency,
             each.price,

@@ -95,6 +95,7 @@ def _surroundings(world: World) -> tuple[object, ...]:
 
 
 def _version(name: str, resource: CustomResource) -> tuple[str, str, int]:
+    # Not the resource version: it changes with each status, and no pod would stay in back-off.
     return name, resource.metadata.uid, resource.metadata.generation
 
 

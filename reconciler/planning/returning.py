@@ -91,6 +91,7 @@ class _Places:
         return not is_declined and isinstance(verdict(pod, node, self._cluster), Fits)
 
     def _take(self, pod: Pod, node: Node) -> None:
+        # Rules between pods have to see this pod on its node, too, when the next one is judged.
         self._rooms[node.name] -= pod.requests
         held = {node.name: self._cluster.occupancy(node.name).having(pod)}
         occupancies = {**self._cluster.occupancies, **held}

@@ -100,6 +100,7 @@ def _without_place(world: World, ledger: PlanningLedger) -> Iterator[Pod]:
 
 def _urgency(pod: Pod) -> tuple[int, str, str, str]:
     metadata = pod.metadata
+    # The status lists fifty of them at most, so the important ones come first.
     return -pod.spec.priority, metadata.namespace, metadata.name, metadata.uid
 
 

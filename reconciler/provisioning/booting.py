@@ -71,6 +71,8 @@ def _failed(request: NodeRequest, pool: NodePool, look: ProvisioningLook, listed
     """The removal is written first: an Unmet request no longer refers to its machine."""
     opening = tuple(_opened(request, pool, look, RemovalReason.CREATE_FAILED))
     reason = f"the machine failed: {listed.reason or 'the provider gave no reason'}"
+    # Such a failure says nothing about sales: an edited label or a full network once marked a type
+    # as sold out for all pools of the class.
     if listed.scope is None:
         note = f"Machine {listed.machine_id}: {reason}. {REPLACED}."
         said = warned(request, reason="MachineFailed", note=note)
@@ -81,6 +83,7 @@ def _failed(request: NodeRequest, pool: NodePool, look: ProvisioningLook, listed
 
 def _late(request: NodeRequest, pool: NodePool, look: ProvisioningLook, node: Node | None) -> Step:
     due = look.memory.seen[request.name].since + pool.spec.readiness_wait.seconds
+    # While growth is blind, the node may have joined without being seen.
     if look.clock.now <= due or not look.clock.runs:
         return Step(wake_at=just_after(look.clock.wake_at(due)))
     what = "no node joined" if node is None else f"node {node.name} didn't become Ready"

@@ -25,6 +25,8 @@ def pool_of_request(request: NodeRequest, world: World) -> NodePool | None:
     pool = world.pools.get(request.spec.pool)
     if pool is None:
         return None
+    # A pool that was deleted and created again under its name doesn't own the requests of the first
+    # one.
     for each in request.metadata.owner_references:
         if each.kind == pool.kind and each.uid != pool.metadata.uid:
             return None
@@ -70,6 +72,7 @@ def _is_without(request: NodeRequest, key: ClassKey, world: World, *, since: flo
     sight = world.clouds.get(key)
     if sight is None or sight.listing is None or sight.before is None:
         return False
+    # The listing may be that of another project, or cut short.
     if not world.ledger.brakes.believes(key):
         return False
     return all(

@@ -28,6 +28,7 @@ def finished(request: NodeRequest, pool: NodePool, now: Instant) -> Step:
         return WAIT
     since = request.status.last_transition_time
     left = _time_to_live(request, pool) - now.seconds_since(since) if since else -1.0
+    # A time to live is over when it is exceeded, not when it is met.
     if left >= 0:
         return Step(wake_at=just_after(now.monotonic + left))
     is_unmet = request.status.phase is RequestPhase.UNMET

@@ -63,6 +63,8 @@ def step_with_node(
     request: NodeRequest, pool: NodePool, node: Node, look: ProvisioningLook, otherwise: Step = WAIT
 ) -> Step:
     """The next step for a node that has joined; `otherwise` if there is nothing to do."""
+    # A node that was found by its providerID can have another name than the request, and is then
+    # another subject.
     if not look.world.is_free(machine(node.name)):
         return otherwise
     missing = tuple(_missing_drivers(node, look.world)) if node.is_ready else ()
@@ -123,6 +125,8 @@ def _labels(
 
 def _offered(request: NodeRequest, pool: NodePool, node: Node, world: World) -> Mapping[str, str]:
     """Labels of the offer; none while a cloud controller is about to write them."""
+    # A label that is there isn't changed any more, and a cloud controller may name zones in its own
+    # way.
     if UNINITIALIZED_TAINT in node.taint_keys:
         return {}
     offer = offer_of(request.spec, world.offerings.get(node_class_of(pool, world), ()))
@@ -172,6 +176,8 @@ def _missing_drivers(node: Node, world: World) -> Iterator[str]:
     known = world.cluster.csi_nodes.get(node.name)
     there = {each.name for each in known.drivers} if known is not None else set()
     for name, driver in sorted(world.cluster.csi_drivers.items()):
+        # Only these drivers would hold pods up: for any other one that is missing the scheduler
+        # assumes that volumes can be attached.
         if driver.spec.prevent_pod_scheduling_if_missing and name not in there:
             yield name
 

@@ -42,6 +42,8 @@ def _seen(
     stage = RequestStage(
         metadata.uid, request.status.phase, metadata.deletion_timestamp is not None
     )
+    # Evidence is about one stage: a listing from before the purchase says nothing about the
+    # machine.
     known = before.seen.get(request.name)
     if known is not None and known.stage == stage:
         return known

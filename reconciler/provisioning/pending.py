@@ -47,6 +47,8 @@ def step_while_pending(request: NodeRequest, pool: NodePool, look: ProvisioningL
     """The step that follows from the last answer, or the next call to the provider."""
     answered = look.world.answers.get(request.name)
     answer = None if answered is None else answered.answer
+    # Before anything else: the machine is paid for, and even one that isn't wanted any more is
+    # found again by the id that is written here.
     if isinstance(answer, Accepted):
         return _accepted(request, answer.machine_id, look.now)
     if isinstance(answer, Unmet):
@@ -117,6 +119,7 @@ def _ask(request: NodeRequest, pool: NodePool, look: ProvisioningLook) -> Step:
     if catalogue is None:
         return WAIT
     offering = offer_of(request.spec, catalogue)
+    # A catalogue that could be read is complete: an offer that isn't in it can't be ordered.
     if offering is None:
         place = f"{request.spec.server_type} in {request.spec.location}"
         note = f"{place} is no longer sold: its pods are planned again."

@@ -113,6 +113,7 @@ def _ownerless(request: NodeRequest, look: ProvisioningLook) -> Step:
     if request.metadata.deletion_timestamp is not None:
         return cancelled_request(request, look)
     health = look.world.sources.get(POOLS)
+    # An empty list of pools would otherwise cancel all purchases.
     is_sure = health is None or (health.blind_since is None and not health.unreadable)
     if not is_sure or (health is not None and health.suspicion is not None):
         return WAIT
