@@ -66,6 +66,8 @@ def _left(node: Node, world: World, now: Instant) -> float:
     at = scale_down_at(node)
     if at is None:
         return longest
+    # A date that lies ahead, by another clock or by hand, holds the node no longer than its grace
+    # period.
     return min(max(world.ledger.removal.unseen - now.seconds_since(at), 0.0), longest)
 
 
@@ -138,5 +140,7 @@ def _opened(node: Node, pool: NodePool, listed: Machine | None) -> Step:
     if listed is None:
         return WAIT
     opened = OpenRemoval(removal=removal_of(listed, pool=pool, reason=RemovalReason.IDLE))
+    # The second taint first. A pod that tolerates the mark was bound between the last look at the
+    # node's pods and the delete, and ended with the machine.
     actions = (opened,) if is_barred(node) else (barred(node), opened)
     return Step(actions=actions, why="the node was idle long enough")

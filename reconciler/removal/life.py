@@ -205,6 +205,7 @@ def _still_there(
         return Step(wake_at=begins)
     if kept := _kept_by(removal, world):
         return cancelled_removal(removal, world, why=kept)
+    # What exceeds `attempts` ends the removal: with 5 there is a sixth call, and its wait.
     if removal.status.removal_attempt > rules.attempts:
         return _given_up(removal, world, now)
     ask = DeleteMachine(node_class=cloud.key, machine=machine)
@@ -250,6 +251,7 @@ def _given_up(removal: NodeRemovalRequest, world: World, now: Instant) -> Step:
     name = removal.spec.node_name
     node = world.cluster.nodes.get(name)
     of_node = writing.said_of(
+        # The Node may be gone. A kubelet writes a node's name as the uid in its events, too.
         node or ObjectReference(api_version="v1", kind="Node", name=name, uid=name),
         reason="RemovalFailed",
         note=note,
@@ -267,6 +269,7 @@ def _gone(removal: NodeRemovalRequest, world: World, now: Instant) -> Step:
         return cancelled_removal(
             removal, world, why="the machine is gone, but pods are on its node"
         )
+    # Nobody asked for this delete, and a kubelet that reports speaks against the listings.
     if removal.status.remove_attempted_at is None and kubelet_reports(node):
         return WAIT
     return Step(actions=(writing.delete_node(node), *_ended(removal)), why="the machine is gone")

@@ -76,6 +76,8 @@ def orphans(cloud: SightedCloud, world: World, now: Instant) -> Orphans:
     several = (listed[name] for name in unknown)
     found = {each.name: each for each in several if each.machine_id not in ids}
     sudden = sum(_is_sudden(each, world, now) for each in found.values())
+    # A cluster that was restored from a backup, or one that shares another's id, sees machines in
+    # use as orphans.
     most = max(FEW, SHARE * len(cloud.listing.machines))
     return Orphans(found=found, sudden=sudden, are_too_many=sudden > most)
 

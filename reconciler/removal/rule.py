@@ -118,6 +118,7 @@ def _orphan(
     clock: SightedClock,
 ) -> Step:
     """The removal ends if an object for the machine appears, and waits until it is old enough."""
+    # Once the provider was asked, no object can save the machine any more.
     is_pending = removal.status.phase is RemovalPhase.PENDING
     if is_pending and removal.name not in lost.found and removal.spec.node_id in cloud.machines:
         return life.cancelled_removal(removal, world, why="the machine is no orphan after all")

@@ -66,6 +66,8 @@ def _unbound(pod: Pod, known: dict[Shape, Pod]) -> Pod:
     made = msgspec.structs.replace(pod, spec=spec, status=status)
     # One pass asks about thousands of pods, so pods of one shape share their derived values.
     like = known.setdefault(pod.shape, made)
+    # These are cached properties, which `replace` doesn't carry over. The requests aren't the pod's
+    # own: a running pod counts what its containers have been given, a new one what its spec says.
     vars(made).update({name: getattr(pod, name) for name in OF_NO_NODE}, requests=like.requests)
     return made
 
@@ -89,6 +91,7 @@ def renewal(
         return None
     problem = asked.problem
     known = {offer.name for offer in problem.offers}
+    # Planning leaves out spots that are full, but a node may go however full it is.
     full = tuple(
         Offer(name=each.name, capacity=(0,) * len(problem.resources), most=1, exists=True)
         for each in standing
@@ -124,6 +127,8 @@ def _asked(
         each for each in found if not any(unsupported(pod, world.cluster) for pod in each.pods)
     ]
     sold = market_in(currency, market(world, now))
+    # Without the pods of one node, others may have to wait for another plan, so it is asked until
+    # none is missing.
     while True:
         asked = _question(_moved(standing), world, sold)
         missing = asked.waiting.keys() | asked.left_out.keys()
@@ -149,6 +154,7 @@ def proof(
     """The problem of these pods without the nodes in `gone`; `closed` nodes take no pods."""
     here = _closing(without(world, gone | _idle(world)), closed)
     asked = _question(unbound(pods), here, sold)
+    # A minimum that is missing would be bought in the name of the saving.
     return msgspec.structs.replace(asked, problem=replace(asked.problem, minima=()))
 
 

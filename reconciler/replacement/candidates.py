@@ -118,6 +118,8 @@ def eligible(look: ReplacementLook, ceilings: Mapping[str, int]) -> Eligible:
     scene = scene_of(look.world)
     for node in look.world.cluster.ordered_nodes:
         pool = look.world.pools.get(pool_of_node(node))
+        # From the cheapest question to the dearest: most nodes drop out early, and this runs in
+        # each pass.
         if pool is None or not _is_consolidated(pool, look.world):
             continue
         if ceilings[pool.name] <= 0 or not _is_within_reach(node, pool, look):
@@ -149,6 +151,7 @@ def candidates(
     restless = {node.name for node in nodes.restless}
     made = [_candidate(node, look, wakes) for node in (*nodes.quiet, *nodes.restless)]
     known = [each for each in made if each is not None]
+    # Over all candidates together: each of them alone might go without touching the floor.
     held = _held(known, look.world)
     found = tuple(
         replace(each, is_quiet=each.name not in restless) for each in known if each.name not in held

@@ -57,6 +57,7 @@ def _confirmed_in_time(swap: Swap, scene: ReplacementScene) -> Decision[Replacem
 
 def _what_goes(scene: ReplacementScene) -> Decision[ReplacementLedger]:
     repair = _one_of(scene.sick, DisruptionReason.UNHEALTHY, scene)
+    # A repair doesn't wait until the cluster is at rest: the sick node may be why it isn't.
     if repair.sequences or scene.is_moving:
         return repair
     drift = _one_of(drifted(scene.world), DisruptionReason.DRIFT, scene)
@@ -96,6 +97,7 @@ def _search(scene: ReplacementScene) -> Decision[ReplacementLedger]:
     most = scene.most(DisruptionReason.CONSOLIDATION)
     nodes = eligible(scene.look, most)
     lasts, lasts_longer_at = horizon(ledger.regret, world, now)
+    # The horizon is part of it: what didn't pay for a minute may pay for an hour.
     seen = (lasts, *sight(nodes.quiet, most, world))
     wake_at = earliest((nodes.wake_at, ledger.opens_at, lasts_longer_at, scene.budgets_change_at))
     is_same = seen == ledger.seen and now.monotonic < ledger.opens_at

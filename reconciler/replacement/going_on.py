@@ -160,6 +160,7 @@ def _with_going(
     if not rolled_back:
         return ledger
     for swap in under_way:
+        # As long as another old node of the swap is going, its machines are needed.
         if rolled_back & set(swap.nodes) and not going.keys() & set(swap.nodes):
             ledger = swap_given_up(ledger, swap.text, swap.old(world), now)
     return resting(ledger, rolled_back, now)

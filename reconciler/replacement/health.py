@@ -128,6 +128,7 @@ def _joined(world: World) -> Mapping[str, Herd]:
     """By what nodes themselves say; counted once for each snapshot of the cluster."""
     found: defaultdict[str, list[Node]] = defaultdict(list)
     for node in world.cluster.nodes.values():
+        # The start-up taint tells a node that has never served, without a look at its request.
         pool = pool_of_node(node)
         if pool and not is_unregistered(node):
             found[pool].append(node)

@@ -48,6 +48,8 @@ def regret(before: Regret, world: World, now: Instant) -> Regret:
     """The memory after one more pass."""
     is_begun = before.given_back > LONG_AGO
     least = min(before.least, world.wanted) if is_begun else world.wanted
+    # Planning's purchases alone: replacement's own say something about its plans, not about the
+    # load.
     bought = max((each.at for each in world.ledger.planning.bought.values()), default=LONG_AGO)
     is_new = bought > max(before.given_back, before.bought_again)
     is_again = is_begun and is_new and world.wanted > least

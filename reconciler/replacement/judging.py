@@ -75,6 +75,8 @@ def unsteady(asked: PendingProof, plan: Plan, world: World) -> frozenset[str]:
         for name in asked.nodes
     }
     found: set[str] = set()
+    # A pod that is left over has a class and no name, so any node that holds one of its class will
+    # do.
     for name in sorted(held, key=lambda name: (-held[name].total(), name)):
         if any(missing[shape] > 0 for shape in held[name]):
             found.add(name)

@@ -70,6 +70,8 @@ def _found(solved: Solved, scene: ReplacementScene) -> Decision[ReplacementLedge
         return Decision(section=scene.ledger)
     nodes = eligible(scene.look, scene.most(DisruptionReason.CONSOLIDATION))
     may_go = {each.name: each.pods for each in candidates(nodes, scene.look)[0] if each.is_quiet}
+    # One of them is in use, kept, or beyond a budget by now. The rest of the set wasn't found to
+    # pay without it.
     if not may_go.keys() >= set(answer.goes):
         return _searched_anew(scene).waking(scene.budgets_change_at)
     chosen = {name: may_go[name] for name in answer.goes}
@@ -92,6 +94,7 @@ def _proven(
     if steady is None:
         return _without_homeless(asked, plan, scene)
     if steady is not plan:
+        # The added machine has to keep the limits of now, too.
         result = _applied(asked, steady, scene)
     lasts, lasts_longer_at = horizon(scene.ledger.regret, world, scene.now)
     is_good = is_worth_it(asked, result, world, horizon=lasts)

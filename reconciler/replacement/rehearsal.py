@@ -78,6 +78,7 @@ class NodeRoom(msgspec.Struct, kw_only=True):
 def left_over(question: PlanningProblem, plan: Plan, preference: Preference) -> dict[str, int]:
     """In the worst order, how many pods of each class find no room if the plan isn't followed."""
     worst: dict[str, int] = {}
+    # Fixed seeds: the same world has to be judged the same way each time.
     for order in range(ORDERS):
         for name, count in _once(question, plan, preference, Random(order)).items():  # noqa: S311 - orders, not secrets
             worst[name] = max(count, worst.get(name, 0))

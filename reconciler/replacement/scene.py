@@ -84,6 +84,8 @@ def scene_at(world: World, now: Instant) -> ReplacementScene:
     kept = replace(kept, health=health)
     world = _having(world, kept)
     known = swaps(world)
+    # Before anything is chosen: the nodes of a swap that is given up here no longer count for the
+    # budgets of this pass.
     kept = followed(kept, known, world, now)
     world = _having(world, kept)
     under_way = tuple(each for each in known if each.text not in kept.given_up)

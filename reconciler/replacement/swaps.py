@@ -72,6 +72,7 @@ def swaps(world: World) -> tuple[Swap, ...]:
     machines: defaultdict[str, list[str]] = defaultdict(list)
     for name, text in swap_texts(world):
         machines[text].append(name)
+    # Such a swap has to be found, or it would never be given up.
     for text in _unmet(world):
         machines[text] += ()
     return tuple(
@@ -114,5 +115,6 @@ def swap_texts(world: World) -> Iterator[tuple[str, str]]:
             if text is not None:
                 yield name, text
     for name, text in on_nodes(world.cluster).items():
+        # The request and its node bear the same text for a while, and would count as two machines.
         if name not in coming:
             yield name, text

@@ -62,6 +62,8 @@ def openings(
     """A removal for each node that its provider lists, unless a person keeps it."""
     for name in names:
         node = world.cluster.nodes[name]
+        # The swap began before the person's wish. A cordon of ours on top of theirs is a breach,
+        # which stops all writing.
         if kept_by_hand(node) is not None:
             continue
         pool = world.pools.get(pool_of_node(node))

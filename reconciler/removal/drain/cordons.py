@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 def marks_left_behind(world: World, clock: SightedClock) -> Iterator[tuple[str, Step]]:
     """Nodes whose removal disappeared before its end, because someone removed its finalizer."""
+    # While growth is blind, a removal may exist that no cache shows.
     if not clock.runs:
         return
     for node in world.cluster.ordered_nodes:

@@ -29,6 +29,7 @@ def steps_for_leaving_pools(
 ) -> Iterator[tuple[str, Step]]:
     """A removal for each node of such a pool that its provider lists."""
     pools = {name: pool for name, pool in world.pools.items() if _is_drained(pool, world)}
+    # Nearly always no pool is deleted, and this is asked in each pass.
     for node in world.cluster.ordered_nodes if pools else ():
         pool = pools.get(pool_of_node(node))
         if pool is None:

@@ -50,6 +50,7 @@ class Draining(Step, frozen=True, kw_only=True):
 
 def drain_objection(removal: NodeRemovalRequest, node: Node, world: World, now: Instant) -> str:
     """Why the node stays after all, as a short text; empty if it is drained."""
+    # The provider has been asked: the machine may end at any moment, so nothing can be given up.
     if removal.status.remove_attempted_at is not None:
         return ""
     kept = kept_by_hand(node)
@@ -96,6 +97,8 @@ def drain_step(
 def pods_to_drain(node: Node, world: World, now: Instant) -> tuple[Pod, ...]:
     """The pods that have to be gone first."""
     kept = world.cluster.occupancy(node.name).keepers
+    # An occupancy also counts pods that the scheduler has nominated to the node. They aren't there
+    # yet, and can't be evicted.
     there = (pod for pod in kept if pod.spec.node_name == node.name)
     return left_on(there, now, node_is_ready=node.is_ready)
 
@@ -105,6 +108,8 @@ def _going_on(
 ) -> Draining:
     lowest = min(pod.spec.priority for pod in pods)
     turn = tuple(pod for pod in pods if pod.spec.priority == lowest)
+    # While the next report must wait, the reasons aren't worked out: a drain is looked at in each
+    # pass.
     waits = tuple(drain_telling.waits(removal, now))
     stuck = {} if waits else dict(_stuck(turn, removal, world, now))
     told = drain_telling.stuck(removal, node, stuck, now)

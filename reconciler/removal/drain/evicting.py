@@ -50,6 +50,9 @@ def evictions(
         for pod in waiting
         if pod.metadata.uid not in asked and rests[pod.metadata.uid] <= now.monotonic
     )
+    # The nodes of a deleted pool are drained all at once: with a thousand of them the API server
+    # would get thirty thousand calls in one moment, and growth's other calls would wait behind
+    # them.
     going = islice(_allowed(due, world, taken), max(MOST_AT_ONCE - len(asked), 0))
     found = tuple(_eviction(pod) for pod in going)
     return found, min((end for end in rests.values() if end > now.monotonic), default=NEVER)

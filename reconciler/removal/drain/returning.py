@@ -23,6 +23,7 @@ LEFT_ALONE: Final = 30.0
 
 def seconds_left_alone(pod: Pod, removal: NodeRemovalRequest, now: Instant) -> float:
     """How long to wait before the pod is evicted; 0 if it was there before the drain."""
+    # The scheduler sends no such pod to a cordoned node, so it was there before.
     if untolerated((UNSCHEDULABLE,), pod.spec.tolerations) is not None:
         return 0.0
     try:
