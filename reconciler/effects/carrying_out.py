@@ -261,11 +261,14 @@ class Effects:
         try:
             answer = await provider.create(order)
         except GrowthError as error:
+            # Whether there is a machine now isn't known. The request stays Pending, and the next
+            # order under its name finds the machine if there is one.
             answer = Failed(failure=FailureClass.TRANSIENT, reason=str(error))
         self.heard.answers[order.name] = Answered(at=self.now().monotonic, answer=answer)
 
     async def _delete_machine(self, provider: Provider, machine: Machine) -> None:
         pods = await pods_in_the_way(self.connection, machine.name, self.now())
+        # The look can take seconds in which the Lease is lost.
         self._check_may_write()
         if any(map(self.sources.store(PODS).has_missed, pods)):
             # A drain would wait for pods that it doesn't see until the next list, which comes
@@ -283,6 +286,8 @@ class Effects:
             metadata["annotations"] = dict(action.annotations)
         spec: dict[str, Any] = {}
         if action.taints is not None:
+            # A merge patch replaces the whole list. Only the version that goes with it keeps it
+            # from undoing a taint that someone else has set meanwhile.
             spec["taints"] = _written(action.taints)
         if action.unschedulable is not None:
             spec["unschedulable"] = action.unschedulable or None
@@ -291,6 +296,8 @@ class Effects:
 
     async def _evict(self, action: Evict) -> None:
         before = self.heard.evictions.get(action.uid)
+        # It was told to go and is still shown: either it takes its time, or the event of its end
+        # was lost.
         if before is not None and not before.refused:
             await self._check_its_end_was_told(action)
         self._check_may_write()

@@ -43,6 +43,8 @@ async def evict(connection: Connection, pod: Evict) -> EvictionRefusal | None:
         await connection.request("POST", path, body=_eviction(pod))
     except (NotFound, Conflict):
         return None
+    # A 429, as for an overloaded server, but about this pod: waiting for it must delay nothing
+    # else.
     except BudgetExhausted as error:
         return EvictionRefusal(error.message, error.after or 0.0)
     except Overloaded as error:
@@ -69,6 +71,8 @@ def _eviction(pod: Evict) -> dict[str, object]:
         "apiVersion": "policy/v1",
         "kind": "Eviction",
         "metadata": {"name": pod.name, "namespace": pod.namespace},
+        # Without it the new pod of a StatefulSet, which has the same name, would be evicted in
+        # turn.
         "deleteOptions": {"preconditions": {"uid": pod.uid}},
     }
 

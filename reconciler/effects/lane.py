@@ -78,6 +78,8 @@ class Lane:
                 self._worker = await _started()
             return await self._ask(question)
         except asyncio.CancelledError:
+            # A worker that is at work reads no further question, and its answer would be taken for
+            # the next one's.
             await self.close()
             raise
         except (OSError, WorkerLost) as error:

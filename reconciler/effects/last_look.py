@@ -45,6 +45,8 @@ _decode_nodes = msgspec.json.Decoder(_Nodes).decode
 
 async def pods_in_the_way(connection: Connection, node: str, now: Instant) -> tuple[Pod, ...]:
     """The pods that keep this node; if there are many, the first by name."""
+    # No resourceVersion: such a list is at least as new as this moment, which one from a watch
+    # cache needn't be.
     query = {"fieldSelector": f"spec.nodeName={node}"}
     answer = await connection.request("GET", PODS, query=query)
     kept = keepers(_decode(answer.body).items)

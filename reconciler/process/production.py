@@ -58,6 +58,8 @@ class Production:
             demand=self._sources.demand.at(now()),
             replies=self._effects.heard.replies,
             clouds=self._clouds.sights,
+            # A subject stays busy after its last step: until the cache has seen the write, a rule
+            # would decide on the state before it.
             busy=self._effects.subjects | frozenset(subjects_of(self._sources.unseen())),
             sources=self._sources.health,
             timing=self._timing,

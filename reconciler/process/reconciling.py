@@ -80,6 +80,8 @@ async def reconcile(service: Service[ReconcilerSettings]) -> None:
         try:
             await work.lanes.warm_up()
             await work.sources.complete()
+            # Before this process can lead: a library that is loaded while it takes over holds up
+            # the event loop, and on a busy machine the Lease was lost within that second.
             await work.roster.warm_up()
             ready.append(True)
             await work.lead_for_ever()
@@ -158,6 +160,8 @@ class ReconcilerWork:
     async def _act(self, leadership: Leadership) -> None:
         lease = f"{self._service.settings.namespace}/{RECONCILER_LEASE}"
         self._service.logger.info("leading", lease=lease)
+        # Before anything is decided: two growths with Leases in two namespaces delete each other's
+        # machines.
         await self._rivals.stand_back()
         try:
             await self._act_alone(leadership)

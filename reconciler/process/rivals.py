@@ -81,6 +81,8 @@ def alive(before: Iterable[RivalLease], after: Iterable[RivalLease]) -> tuple[Ri
     return tuple(
         lease
         for lease in after
+        # A holder of a Lease that isn't renewed is dead, and the clocks of two machines may differ:
+        # only a renewal that is seen proves that it lives.
         if lease.spec.holder_identity
         and known.get(lease.metadata.uid, lease.spec.renew_time) != lease.spec.renew_time
     )

@@ -43,6 +43,7 @@ def concerns_us(reference: ObjectReference, sources: ReconcilerSources) -> bool:
             return _is_ours(reference.name, sources)
         case "Pod":
             pod = sources.store("pods").get(reference.name, namespace=reference.namespace)
+            # Another pod may have got the name meanwhile, such as the next one of a StatefulSet.
             if pod is None or reference.uid not in {"", pod.metadata.uid}:
                 return False
             return not pod.spec.node_name or _is_ours(pod.spec.node_name, sources)

@@ -74,6 +74,7 @@ class Markets:
         for key, alarm in self._alarms.items():
             market = self.known.get(key, NodeClassMarket())
             asked_of = None if market.checked is None else market.checked.generation
+            # A class without an answer is being asked about already, or is due soon.
             if asked_of is not None and asked_of != self.generation_of(key):
                 alarm.set()
 
@@ -138,6 +139,8 @@ class Markets:
                 _log.warning("a node class is blocked", **_named(key), problems=checked.problems)
             return BLOCKED_FOR[checked.failure]
         offerings = await provider.offerings()
+        # An equal catalogue stays the same object: for a new one all offers are made anew, and pods
+        # in back-off are planned again.
         if offerings != before.offerings:
             _log.info("new catalogue of a node class", **_named(key), offerings=len(offerings))
             self._learn(key, NodeClassMarket(offerings=offerings, checked=checked))

@@ -110,4 +110,5 @@ class Clouds:
 
 
 def _clear(before: Sight, listing: Listing) -> Sight:
+    # It takes two listings to conclude that a machine is gone, so the one before stays.
     return Sight(listing=listing, before=before.listing)

@@ -138,6 +138,8 @@ class DemandStream:
         except TimeoutError:
             loss, reason = StreamLoss.SILENT, f"nothing came for {self._source.silence:g} s"
         except (wire.Rubbish, Garbled) as error:
+            # A line that can't be read may have been preceded by a wrong one: nothing that was read
+            # counts.
             self._listener.hear((PositionExpired(),))
             loss, reason = StreamLoss.UNREADABLE, str(error)
         except RetryLater as error:

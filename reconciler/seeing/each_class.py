@@ -43,6 +43,7 @@ class EachClass:
     def _follow(self, tasks: asyncio.TaskGroup) -> None:
         known = set(self.node_classes())
         for gone in self._running.keys() - known:
+            # Not awaited here: a cloud that hangs would delay the tasks of all other classes.
             self._running.pop(gone).cancel()
         for new in sorted(known - self._running.keys()):
             name = f"{self.work.__qualname__} of {new.kind} {new.name}"

@@ -74,6 +74,7 @@ class Views:
 
     def learn(self, key: ClassKey, market: NodeClassMarket) -> None:
         """Handle an answer about a node class."""
+        # The class was deleted while its cloud was asked, and nothing would ever forget the answer.
         if key not in self._node_classes:
             return
         if market.checked is not None:
@@ -181,6 +182,8 @@ class Views:
             return
         before = self._node_classes.get(key)
         self._node_classes[key] = node_class
+        # Each write of its status is a change, too. A new catalogue would look like a change of
+        # prices.
         if before is not None and before.spec == node_class.spec:
             return
         own = provider_kind(node_class).own_catalogue(node_class)
@@ -200,6 +203,8 @@ class Views:
 
     def _forget(self, pod: Pod) -> None:
         self._pending.pop(pod.metadata.uid, None)
+        # A pod without a place changes nothing in the snapshot, which then keeps what rules have
+        # found in it.
         if pod.place:
             self._cluster = None
             left = self._occupancies.get(pod.place, EMPTY).lacking(pod)
@@ -209,6 +214,8 @@ class Views:
                 self._occupancies.pop(pod.place, None)
 
     def _take_in(self, pod: Pod) -> None:
+        # A pod that was nominated after a preemption is both: it waits, and its room is taken
+        # already.
         if not pod.spec.node_name:
             self._pending[pod.metadata.uid] = pod
         if pod.place:

@@ -89,6 +89,8 @@ class ReconcilerSources(Caches):
         reflectors[PAUSE] = make(
             resource=WatchedResource(
                 path=f"/api/v1/namespaces/{namespace}/configmaps",
+                # growth may read this one ConfigMap only, and the API server allows that for a list
+                # by name alone.
                 query={"fieldSelector": f"metadata.name={PAUSE_CONFIG_MAP}"},
                 decode=decode_pause_of_all,
             ),
