@@ -97,6 +97,8 @@ def decide(
     world: World, now: Instant, rooms: Sequence[Room[Any]] = ROOMS, *, judge: Judge = judged
 ) -> PassOutcome:
     """One pass: a pure function of the world and the moment."""
+    # Not even the brakes are asked: the ledger has to stay as the breach left it, for a person to
+    # see.
     if world.ledger.brakes.breach is not None:
         return PassOutcome(ledger=world.ledger, sequences=(), wake_at=NEVER)
     decided, after = _decided(world, now, rooms)

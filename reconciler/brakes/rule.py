@@ -72,6 +72,8 @@ def decide(world: World, now: Instant) -> Decision[BrakesLedger]:
     missing = sorted(name for name, health in world.sources.items() if not health.is_complete)
     doubts = list(_doubts(world))
     whole_since = None if missing else _since(before.whole_since, now)
+    # From the beginning each time: caches that break and come back in turn would otherwise add up
+    # to trust.
     clear_since = None if missing or doubts else _since(before.clear_since, now)
     acts_at = _after(whole_since, world)
     removes_at = _after(clear_since, world)
@@ -108,6 +110,7 @@ def _doubts(world: World) -> Iterator[str]:
         if health.suspicion is not None:
             yield f"{name}: {health.suspicion.value}"
         if health.unreadable:
+            # What can't be read may be the pod that keeps a node, or the removal that is under way.
             yield f"{name}: {health.unreadable} objects can't be read"
 
 

@@ -57,11 +57,13 @@ def _trust(key: ClassKey, sight: Sight, world: World, before: Trust) -> Trust:
     if sight.blind_since is None:
         return judged
     doubt = f"its machines can't be listed: {sight.problem}"
+    # Not judged: when the cloud answers again, its listing is looked at anew and this doubt ends.
     return msgspec.structs.replace(judged, judged=None, doubt=doubt)
 
 
 def _judged(listing: Listing, implied: frozenset[str], world: World, before: Trust) -> Trust:
     at, found = listing.at.monotonic, len(implied & listing.machines.keys())
+    # Not all of them: machines die, and one that was made a moment ago may be missing.
     if 2 * found >= len(implied):
         return Trust(judged=at)
     since = at if before.suspected_at is None else before.suspected_at

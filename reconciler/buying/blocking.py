@@ -94,6 +94,8 @@ def _still_holds(pool: NodePool, key: ClassKey, world: World, now: Instant) -> b
         # Only a check after the refusal proves that it is over.
         lets_in = checked is not None and now.monotonic - checked.at < age
         return age < ASKED_AGAIN and not lets_in
+    # After a restart the class hasn't been checked yet. Until then the last verdict stays, or each
+    # restart would buy with a class that can't be used.
     return blocked.reason == TEMPLATE or (blocked.reason == REFUSED and checked is None)
 
 

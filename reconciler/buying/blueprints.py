@@ -57,6 +57,7 @@ class Blueprint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def text(self) -> str:
         """As it is annotated."""
+        # Nodes are compared by this text: in another order each restart would see another make.
         return msgspec.json.encode(self, order="deterministic").decode()
 
 

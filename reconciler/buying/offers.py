@@ -187,11 +187,14 @@ def _zones_seen(world: World) -> Mapping[str, str]:
         region, zone = node.labels.get(REGION_LABEL), node.labels.get(ZONE_LABEL)
         if region and zone:
             counted[region][zone] += 1
+    # Nodes are counted in the order of their names, so that a tie ends the same way each time.
     return {region: zones.most_common(1)[0][0] for region, zones in counted.items()}
 
 
 def _as_seen(offering: Offering, key: ClassKey, zones: Mapping[str, str]) -> Offering:
     """The offering with the zone of existing nodes there; a simulated cloud keeps its promise."""
+    # A cloud controller may name zones in its own way. A plan that believed the usual names would
+    # buy machines that no pod of the zone can use.
     zone = zones.get(offering.location) if PROVIDERS[key.kind].is_zone_told_by_nodes else None
     if zone is None or offering.labels.get(ZONE_LABEL) == zone:
         return offering

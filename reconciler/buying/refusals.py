@@ -167,6 +167,8 @@ def _standing(world: World, now: Instant) -> Iterator[OfferRefusal]:
     for request in world.requests.values():
         pool = world.pools.get(request.spec.pool)
         is_unmet = request.status.phase is RequestPhase.UNMET
+        # Until the pool's status shows the refusal, the request alone tells of it: planning must
+        # not order the same again in between.
         if is_unmet and pool is not None and not is_written(request, pool):
             yield _refusal(key_of_refusal(request), node_class_of(pool, world))
     yield from _entries(world, now, is_over=False)
@@ -217,6 +219,7 @@ def usable(
     """What may be bought of them: nothing for a pool that may buy nothing, nothing refused."""
     classes = {pool.name: node_class_of(pool, world) for pool in world.pools.values()}
     open_pools = {name for name, pool in world.pools.items() if may_buy(pool, world)}
+    # While one machine tests an offer, no second one is ordered: its answer isn't known yet.
     shut = known.standing | _asked_for(known, world, requests)
     return tuple(
         item

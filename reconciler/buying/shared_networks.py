@@ -39,6 +39,7 @@ def _newcomers(room: SharedNetwork, fleet: Fleet, world: World) -> int:
     """Machines of growth that weren't in the network at the provider's last look."""
     pools, ids = _pools_in(room, world), _ids(world)
     return sum(
+        # A machine that was ordered but not accepted yet has no id, and takes a place all the same.
         ids.get(name) not in room.taken
         for name, machine in fleet.machines.items()
         if machine.pool in pools

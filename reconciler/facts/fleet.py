@@ -68,9 +68,13 @@ def fleet(world: World, requests: Iterable[NodeRequest]) -> Fleet:
     """Nodes, and requests whose machine exists or may come."""
     machines = dict(nodes_of_pools(world))
     asked_for = {each.name: each for each in requests}
+    # After the nodes, so that requests win: what stands on a Node, its kubelet or anybody may have
+    # written.
     machines |= {
         n: standing_of(each) for n, each in asked_for.items() if may_have_machine(each, world)
     }
+    # Where somebody had deleted a Node, its machine counted for no limit until it went as an
+    # orphan, and with `limits.nodes` at 1 a second one was bought.
     machines |= {name: _of_pool(each) for name, each in listed_alone(world, asked_for).items()}
     return Fleet(machines=in_currencies(machines, world))
 

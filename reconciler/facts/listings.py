@@ -92,6 +92,7 @@ def listed_machine(
     node: Node, pool: NodePool, world: World, seen: Mapping[ClassKey, SightedCloud]
 ) -> Machine | None:
     """The machine of a node as the cloud of its pool lists it; only that can be given back."""
+    # By name and from the listing: the providerID on a Node is only what its kubelet says.
     cloud = seen.get(node_class_of(pool, world))
     return None if cloud is None else cloud.listing.machines.get(node.name)
 

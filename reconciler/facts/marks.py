@@ -106,6 +106,7 @@ def is_to_be_had(name: str, world: World) -> bool:
         and removal.status.phase is RemovalPhase.PENDING
         and removal.status.remove_attempted_at is None
         and removal.metadata.deletion_timestamp is None
+        # The provider was asked, though the removal's status doesn't show it yet.
         and name not in world.deletions
         and world.is_free(machine(name))
     )

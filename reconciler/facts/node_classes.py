@@ -18,4 +18,6 @@ def node_class_of(pool: NodePool, world: World) -> ClassKey:
     if reference is not None:
         return ClassKey(reference.kind.value, reference.name)
     found = [key for key in world.node_classes if key.name == DEFAULT_NODE_CLASS]
+    # With two of them any choice would be a guess at which cloud to buy; the pool's condition says
+    # so.
     return found[0] if len(found) == 1 else ClassKey("", DEFAULT_NODE_CLASS)

@@ -20,6 +20,8 @@ def removal_of(machine: Machine, *, pool: NodePool, reason: RemovalReason) -> No
     return NodeRemovalRequest(
         metadata=ObjectMeta(
             name=machine.name,
+            # Not the request: it is deleted long before, and the garbage collector would take the
+            # removal with it.
             owner_references=(owned_by(pool),),
             finalizers=(PROVIDER_CLEANUP_FINALIZER,),
         ),

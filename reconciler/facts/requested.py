@@ -46,6 +46,7 @@ def unconfirmed(world: World) -> Mapping[str, NodeRequest]:
 
 def all_requests(world: World) -> Mapping[str, NodeRequest]:
     """All requests by name, also those that the cache doesn't show yet."""
+    # What the cache shows is newer than what was decided.
     return {**unconfirmed(world), **world.requests}
 
 

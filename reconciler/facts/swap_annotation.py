@@ -43,6 +43,7 @@ def read_swap(text: str) -> Words | None:
     """The content of the annotation; None if growth didn't write it."""
     try:
         return msgspec.json.decode(text, type=Words)
+    # A kubelet may write any annotation on its Node. One with a broken text once ended every pass.
     except UNDECODABLE:
         return None
 

@@ -52,6 +52,9 @@ def overbought(
     if not begun:
         return
     fresh = in_currencies(begun, world)
+    # By a memory of its own: what a room has forgotten by mistake would be missing here, too.
+    # Machines that only a listing shows are left out, other than in the fleet that plans count:
+    # this purchase may have been decided on before the listing came, and a breach stops everything.
     coming = {**memory.unseen, **world.requests}
     known = {
         **nodes_of_pools(world),
@@ -140,6 +143,7 @@ def remembered_purchases(
     unseen = {name: each for name, each in before.unseen.items() if _is_unseen(name, world)}
     recent = {n: each for n, each in before.begun.items() if each.at + HOUR > now.monotonic}
     begun = {n: Bought(pool=each.spec.pool, at=now.monotonic) for n, each in new.items()}
+    # The first date stays: a create that is tried again is the same purchase.
     return InvariantsLedger(unseen={**unseen, **new}, begun={**begun, **recent})
 
 

@@ -49,6 +49,8 @@ def _breaches(sequences: Iterable[Sequence], world: World, now: Instant) -> Iter
     seen: set[Subject] = set()
     for sequence in sequences:
         subject = sequence.subject
+        # The loop chooses one sequence for each subject. Two at once would each undo what the other
+        # has written.
         if subject in seen or not world.is_free(subject):
             yield _second(f"{subject.kind} {subject.name} is being worked on already")
         seen.add(subject)

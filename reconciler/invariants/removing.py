@@ -81,6 +81,7 @@ def _opened(removal: NodeRemovalRequest, world: World) -> Iterator[Breach]:
 
 def _deleted(step: DeleteMachine, world: World, now: Instant) -> Iterator[Breach]:
     name, brakes = step.machine.name, world.ledger.brakes
+    # Rooms ask for the clouds that are believed and get none then. This check doesn't rely on that.
     if not brakes.may_remove or not brakes.believes(step.node_class):
         text = f"machine {name} would be deleted while nothing may be removed: {brakes.reason}"
         yield Breach(invariant=Invariant.NEVER_BLIND, text=text, pool=step.machine.pool)
@@ -99,6 +100,7 @@ def _misnamed(step: DeleteMachine, removal: NodeRemovalRequest | None, world: Wo
     if removal is None:
         return "no removal names it"
     spec, meant = removal.spec, step.machine
+    # The name isn't compared alone: a machine that is gone and a newer one can both have had it.
     if (spec.node_id, spec.request_uid) != (meant.machine_id, meant.request_uid):
         return f"its removal names {spec.node_id} of request {spec.request_uid}"
     if removal.status.phase is RemovalPhase.REMOVAL_FAILED:
@@ -136,6 +138,8 @@ def _freed(name: str, world: World) -> Iterator[Breach]:
 
 
 def _evicted(step: Evict, world: World) -> Iterator[Breach]:
+    # By the removal that exists, not by the rule that evicts: an eviction is allowed only where the
+    # intent is written.
     drained = (each for each in world.removals.values() if each.spec.reason.meaning.drains)
     nodes = (world.cluster.occupancy(each.spec.node_name) for each in drained)
     if not any(pod.metadata.uid == step.uid for node in nodes for pod in node.pods):

@@ -50,6 +50,8 @@ def tallies(world: World) -> Mapping[MachineSort, MachineTally]:
         tally.nodes += 1
         tally.ready += serves_now(world.cluster.nodes[name], world)
         request = world.requests.get(name)
+        # The request is growth's own record. The annotation on a Node can be edited, and counts
+        # once the request is gone.
         price = standing.price if request is None else planned_price(request)
         tally.costs[standing.currency] += price
     for name, request in world.requests.items():

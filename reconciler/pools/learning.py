@@ -42,6 +42,8 @@ def learnt(pool: NodePool, nodes: Iterable[Node], world: World) -> tuple[LearntA
     for server_type, smallest in least.items():
         if server_type not in promised:
             continue
+        # The entry ends as soon as no node shows less than is promised, such as after a change of
+        # the image.
         found.pop(server_type, None)
         most = promised[server_type]
         if any(smallest[name] < most.get(name, 0) for name in smallest):

@@ -60,6 +60,8 @@ def _steps(
     if node_class.metadata.deletion_timestamp is not None:
         if has_our_finalizer(node_class) and not is_needed(key, world):
             yield let_go(node_class), "no machine needs the class any more"
+    # Before the first machine is created: a class that disappears leaves machines that nothing can
+    # list or delete.
     elif not has_our_finalizer(node_class):
         yield held(node_class), "machines may be created with the class from now on"
 

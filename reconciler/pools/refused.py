@@ -129,6 +129,8 @@ def _is_proven(
     key = node_class_of(pool, world)
     refusal = refusal_of_entry(entry, key)
     return any(
+        # A machine that was accepted earlier says nothing: it may have been bought before the offer
+        # ran out.
         accepted >= entry.until
         and refusal.covers(key, request.spec.location, request.spec.server_type)
         for request, accepted in served

@@ -103,6 +103,8 @@ def _step(pool: NodePool, look: ProvisioningLook, figures: Mapping[str, Any]) ->
         return WAIT
     if is_going and leaving.has_left(pool, look.world):
         return Step(actions=(let_go(pool),), why="the pool has nothing left to clean up")
+    # Everything else waits for this write: without the finalizer a deleted pool would be gone at
+    # once, with its machines running and no owner for their removals.
     if not has_our_finalizer(pool):
         return Step(actions=(held(pool),), why="the pool must not go before its machines")
     conditions = [each for each in _news(pool, look) if each is not None]

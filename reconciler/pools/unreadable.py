@@ -75,6 +75,7 @@ def _wanted(found: Unreadable, now: Instant) -> Iterator[Statement]:
 
 def _patch(kind: str, found: Unreadable, wanted: tuple[Statement, ...]) -> PatchStatus:
     types = {each.type for each in wanted}
+    # A merge patch replaces the whole list, so the conditions of others are written again.
     others = (each for each in found.conditions if each.type not in types)
     conditions: list[Any] = [msgspec.to_builtins(each) for each in (*wanted, *others)]
     version = Version(name=found.key.name, uid=found.uid, resource_version=found.version)
