@@ -135,6 +135,8 @@ class Auditor:
             since, times = now, 0
         self._tried[step, subject] = since, times + 1
         most = PLANS if step == Solve.__name__ else TOO_OFTEN
+        # A delete whose answer was lost once went out a hundred times a second, until its event
+        # came.
         if times + 1 == most:
             self.breach("nobody is hammered", f"{step} of {subject} {most} times in a second")
         if len(self._tried) > TRIES_KEPT:
@@ -146,6 +148,7 @@ class Auditor:
         request = self._server.kind("NodeRequest").named(name)
         if request is None or request.metadata.uid != request_uid:
             self.breach("intent first", f"{name} was made without a request")
+        # A request whose machine died before it joined may buy another one.
         if self._cloud.made_for[request_uid] > 1 and name not in self._cloud.died:
             self.breach("one machine a request", f"{name} was made twice")
         if request is not None:
@@ -196,6 +199,7 @@ class Auditor:
         if node is None:
             return kept
         is_moved = SimulatedFault.CLOCK_JUMP in self._faults.kinds
+        # A process whose clock was moved ahead takes a grace period for over before it is.
         wall = self._server.wall + (A_JUMP if is_moved else timedelta())
         now = Instant(monotonic=self._timeline.now, wall=wall)
         return left_on(kept, now, node_is_ready=node.is_ready)
@@ -217,6 +221,7 @@ class Auditor:
     def _check_age(self, removal: NodeRemovalRequest) -> None:
         made = removal.metadata.creation_timestamp
         age = (self._server.wall - made).total_seconds() if made else 0.0
+        # The process counts the age by its own clock.
         is_dated = SimulatedFault.CLOCK_JUMP not in self._faults.kinds
         if is_dated and age < self._timing.orphan_age - FOUND_BEFORE:
             self.breach("orphans go late", f"{removal.name} after {age:.0f} s")
@@ -250,6 +255,8 @@ class Auditor:
     def _check_twice(self, pod: PodReference, name: str, other: str) -> None:
         before: NodeRequest = self._server.kind("NodeRequest").named(other)
         standing = self._standing(before)
+        # A pod whose place is taken is planned for at once. Without this excuse half of the first
+        # seeds breached, with the right rules.
         if not standing or self._is_crowded_out(pod, other):
             return
         self.twice += 1

@@ -129,6 +129,7 @@ class Cache:
             self._timeline.after(wait, self._arrive, self._miss, self._connection)
             return
         lag = self._chance.between(*USUAL_LAG) + self.lag
+        # A watch keeps its order: an event with less lag waits for the one before it.
         self._last_arrival = max(self._last_arrival, self._timeline.now + lag)
         self._timeline.at(
             self._last_arrival, self._arrive, self._event_came, event, self._connection
@@ -214,6 +215,7 @@ class Cache:
     def _apply(self, events: Sequence[StoredChange]) -> None:
         changes: list[Change[Any]] = []
         for event in events:
+            # A list has overtaken events that were on their way.
             if event.version <= self.position:
                 continue
             self.position = event.version

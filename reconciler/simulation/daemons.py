@@ -32,6 +32,7 @@ class Daemons:
         server.kind("daemon_sets").heard_by.append(self._daemon_set_changed)
 
     def _node_changed(self, event: StoredChange) -> None:
+        # Kubelets write the status all the time, and nothing in it makes a pod due.
         if event.new is not None and (event.old is None or event.old.spec != event.new.spec):
             self._timeline.after(MADE_AFTER, self._follow, event.key)
 

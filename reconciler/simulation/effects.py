@@ -154,6 +154,7 @@ class SimulatedEffects:
             self.backoffs.pop(sequence.subject, None)
             self._free(sequence.subject)
             return
+        # The subject stays busy: a process that has lost the Lease decides on nothing any more.
         if not self.may_act():
             return
         self._number += 1

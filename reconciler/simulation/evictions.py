@@ -63,6 +63,8 @@ class Evictions:
         why = budgets.budget_objection(pod, counting)
         if why is not None:
             return EvictionRefusal(why)
+        # Before the controller counts again: two evictions at the same moment would otherwise both
+        # be allowed.
         if counting and pod.status.phase == "Running" and not pod.is_terminating:
             self._take_one(Key(asked.namespace, counting[0].metadata.name))
         self._kubelets.end(key)

@@ -45,6 +45,7 @@ class Kubelets:
         """Delete a pod; a running one ends within its grace period."""
         pod: Pod = self._server.kind("pods").objects[key]
         self.wished.add(pod.metadata.uid)
+        # As in Kubernetes: the end of a pod that runs nowhere needs no kubelet to confirm it.
         if not pod.spec.node_name:
             self._server.delete("pods", key)
         elif not pod.is_terminating:

@@ -69,6 +69,8 @@ class People:
             self._living.timeline.after(wait, self._clear_up)
 
     def _clear_up(self) -> None:
+        # They look again before they delete anything: a listing may have been wrong, and right
+        # since.
         if any(_says_held(pool) for pool in self._server.kind("NodePool").objects.values()):
             for name in self._living.auditor.unknown.names:
                 self._living.around.trace.note(f"a person: deletes the machine {name}")

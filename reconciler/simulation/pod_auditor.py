@@ -37,6 +37,8 @@ class PodAuditor:
         self._wished = kubelets.wished
         self._breach = breach
         self._timeline = around.timeline
+        # A process that stood still may send what it decided on before another one took over: the
+        # API server doesn't know who leads.
         self._is_fenced = SimulatedFault.FREEZE not in around.faults.kinds
         self._opened_at: dict[str, float] = {}
         """When each node was last uncordoned."""

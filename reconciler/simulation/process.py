@@ -188,6 +188,7 @@ class SimulatedProcess:
         """Continue where it stopped, with everything that has arrived meanwhile."""
         self.is_frozen = False
         held, self._held = self._held, []
+        # Through `arrive`, because one of them may end the process.
         for action, arguments in held:
             self.arrive(action, *arguments)
 
@@ -197,6 +198,7 @@ class SimulatedProcess:
             self._timeline.at(moment, self.arrive, self._pass, moment)
 
     def _pass(self, due: float) -> None:
+        # The pass was moved to an earlier moment, and has taken place.
         if due != self._due:
             return
         self._due = None

@@ -121,6 +121,8 @@ class SimulatedScheduler:
         tries = waited.tries if waited is not None else 0
         self._tries[key] = tries
         pause = min(PAUSE_AT_MOST, 2.0 ** (tries - 1)) if tries else 0.0
+        # From Kubernetes 1.33 on a scheduler with nothing else to do doesn't wait for the end of a
+        # back-off.
         if waited is None or not self._active or self._timeline.now - waited.since >= pause:
             self._active.append(key)
             self._go_on()

@@ -136,6 +136,7 @@ class SimulatedApiServer:
         new = changed(old)
         if new is old:
             return old
+        # As for kinds with a status subresource: neither status nor metadata raises the generation.
         if isinstance(new, CustomResource) and new.field("spec") is not old.spec:
             new = with_metadata(new, generation=old.metadata.generation + 1)
         if new.metadata.deletion_timestamp is not None and finalizers(old) and not finalizers(new):
@@ -187,6 +188,7 @@ class SimulatedApiServer:
     def _tell(self, kind: str, event: StoredChange) -> None:
         of_kind = self.kind(kind)
         of_kind.events.append(event)
+        # A copy: a listener may end its process, which then stops listening.
         for hear in tuple(of_kind.heard_by):
             hear(event)
 

@@ -137,6 +137,8 @@ class SimulatedTrouble:
 
     def _kill_machine(self, chance: Chance) -> None:
         requests = self._server.kind("NodeRequest")
+        # Machines that are still joining die by a fault of their own, which seeds draw apart from
+        # this one.
         serving = [name for name in self._cloud.machines if _is_done(requests.named(name))]
         if serving:
             self._cloud.die(chance.one_of(serving))

@@ -71,6 +71,7 @@ class Workloads:
         around = living.around
         self._living = living
         chance = Chance(around.story.seed, "workload")
+        # All are drawn, though only some take part: a story with fewer workloads has the same ones.
         drawn = [_owner(number, chance) for number in range(64)]
         self._owners = drawn[: around.story.workloads]
         around.server.create("namespaces", Namespace(Metadata(name=NAMESPACE)))
@@ -101,6 +102,7 @@ def wishes(story: Story) -> list[WorkloadWish]:
     at = 15.0 * chance.random()
     while at < story.noisy:
         workload, number = chance.whole(0, 15), chance.whole(0, 12)
+        # Drawn all the same, so that leaving out a workload changes nothing about the others.
         if workload < story.workloads:
             found.append(WorkloadWish(at=at, workload=workload, number=number))
         at += chance.pause(CHANGES_EVERY * busy)

@@ -106,6 +106,7 @@ def _needed(project: HetznerProject, order: Order, *, now: Instant) -> float:
 
 def _adopted(machine: Machine, order: Order) -> CreateAnswer:
     if machine.request_uid != order.request_uid:
+        # Not transient: under this name the request would find the same server again and again.
         reason = f"server {order.name} already exists, created for another request"
         return refused_create(ProviderTrouble.STOCKOUT, reason=reason)
     if machine.state is MachineState.DELETING:
@@ -183,6 +184,8 @@ async def _under_the_same_name(
 ) -> CreateAnswer:
     """A server that the listing didn't show has the name: it may be ours from a moment ago."""
     name = wanted.order.name
+    # By name and without our labels: names are unique in the project, so the server may be
+    # anyone's.
     page = await project.calls.page(
         "/servers", key="servers", kind=HetznerServer, page=1, name=name
     )

@@ -47,6 +47,7 @@ UNREADABLE: Final = Failure(
 """For example, the error page of a proxy, on which the client library fails."""
 Entry = TypeVar("Entry")
 Value = TypeVar("Value")
+# The library's own default is to wait for ever.
 TIMEOUTS = (5.0, 30.0)
 """Seconds to connect, and to wait for the next bytes of an answer."""
 THREADS = 10
@@ -234,6 +235,8 @@ class Calls:
             # The error's text may contain the whole request.
             text = f"the connection failed before an answer came: {type(error).__name__}"
             return _Heard(None, Failure(code=ANSWER_LOST, text=text), self._own.headers)
+        # The library reads an answer before it looks at its form. A proxy's JSON would otherwise
+        # end the process as a bug.
         except (KeyError, TypeError):
             return _Heard(None, UNREADABLE, self._own.headers)
         if not isinstance(payload, dict):
@@ -251,7 +254,10 @@ class Calls:
                 application_version=growth.__version__,
                 timeout=TIMEOUTS,
             )
+            # Its own retries repeat a create whose answer was lost, and sleep for up to a minute in
+            # this thread.
             client._client._retry_max_retries = 0  # noqa: SLF001 - it has no public switch
+            # The library hands out no headers, and only they say what is left of the rate limit.
             _session(client).hooks["response"].append(self._keep_headers)
             self._own.client, self._own.token = client, token
             self._clients.append(client)

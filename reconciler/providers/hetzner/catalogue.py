@@ -88,6 +88,8 @@ def image_for(spec: HetznerNodeClassSpec, architecture: str) -> str | None:
 
 def allocatable(server_type: ServerType, kubelet: Kubelet) -> Resources:
     """The first estimate of a node's allocatable resources."""
+    # Too much here has let other autoscalers buy node after node for a pod that fitted none of
+    # them.
     memory = int(server_type.memory * 2**30 * USABLE_MEMORY)
     disk = int(server_type.disk * 10**9 * USABLE_DISK)
     evictions = kubelet.eviction_hard
@@ -132,6 +134,7 @@ def _offering(
         provider=PROVIDER,
         server_type=ServerTypeName.parse(server_type.name),
         location=place.name,
+        # Net: the tax depends on the account, and is the same share of each price.
         price=price.price_hourly.net + extra_hourly,
         currency=catalogue.pricing.currency_code,
         monthly_cap=_cap(price, address),

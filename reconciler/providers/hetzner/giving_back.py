@@ -45,12 +45,14 @@ async def give_back(project: HetznerProject, machine: Machine, *, cluster: str) 
 
 async def _known(project: HetznerProject, machine: Machine, *, cluster: str) -> Machine | None:
     """The server with the machine's id, if it belongs to our cluster."""
+    # The id comes from an object that people can edit, and becomes part of a path.
     if not machine.machine_id.isdecimal():
         return None
     known = project.servers.known(machine.name)
     if known is not None and known.machine_id == machine.machine_id:
         return known
     number = int(machine.machine_id)
+    # As a part of the delete, so that it goes on when listings have to wait for the rate limit.
     answer = await project.calls.get(f"/servers/{number}", purpose=Purpose.DELETE)
     server = decoded_answer(answer.get("server"), HetznerServer)
     return machine_of_server(server, {}) if ours(server.labels, cluster=cluster) else None

@@ -32,6 +32,7 @@ def _parts(
 ) -> Mapping[str, object]:
     said = node_class.spec.model_dump(mode="json", exclude_defaults=True)
     images, bootstrap = said.pop("images"), said.pop("bootstrap")
+    # As amounts: a class that says 250m where it said 0.25 hasn't changed.
     if reserved := bootstrap.get("kubelet", {}).get("reserved"):
         bootstrap["kubelet"]["reserved"] = dict(parse_resources(reserved).amounts)
     flat = {**said, **{f"bootstrap.{name}": value for name, value in bootstrap.items()}}

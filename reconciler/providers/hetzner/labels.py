@@ -41,6 +41,7 @@ def server_labels(order: Order, node_class: HetznerNodeClass, *, cluster: str) -
     """The labels of a server: those of the class, overridden by ours."""
     return {
         **node_class.spec.labels,
+        # After those of the class, which must not be able to disguise whose server it is.
         **group_labels(order.pool, cluster=cluster),
         REQUEST_UID_LABEL: order.request_uid,
         TEMPLATE_LABEL: template_hash(node_class),

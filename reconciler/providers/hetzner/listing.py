@@ -144,6 +144,8 @@ class Servers:
             key="servers",
             kind=HetznerServer,
             label_selector=selector(self._cluster),
+            # New servers then come last, and move none from one page to another while the pages are
+            # read.
             sort="id",
         )
         refused = await self._failed(servers.entries)

@@ -138,6 +138,7 @@ class Groups:
         try:
             await self._calls.delete(f"/placement_groups/{shard.group.id}")
         except CallFailed as failed:
+            # It may have got a server meanwhile, also from a person. It is looked at again later.
             if failed.failure.code != "not_found":
                 return
         del self._shards[shard.group.id]

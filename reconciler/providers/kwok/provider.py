@@ -222,6 +222,7 @@ class KwokProvider:
         selected = {MANAGED_BY_LABEL: MANAGED_BY, **labels}
         query = {"labelSelector": ",".join(f"{key}={value}" for key, value in selected.items())}
         nodes = (await self._connection.request("GET", NODES, query=query)).json()["items"]
+        # Anyone may label a node. Only one that was created for a request counts as a machine.
         return [node for node in nodes if request_uid(node)]
 
     async def delete(self, machine: Machine) -> DeleteAnswer:

@@ -85,6 +85,8 @@ def may_be_set_by_kubelet(key: str) -> bool:
     is_of_kubernetes = bool(slash) and any(
         prefix == domain or prefix.endswith(f".{domain}") for domain in ("kubernetes.io", "k8s.io")
     )
+    # A kubelet that is given any other label of Kubernetes' own ends with an error, and its server
+    # never joins.
     if not is_of_kubernetes:
         return True
     return key in ALLOWED_OF_KUBERNETES or key.startswith(ALLOWED_PREFIXES)

@@ -49,6 +49,7 @@ def steps(joining: JoiningServer) -> Steps:
 def token(joining: JoiningServer) -> str:
     """The join token. With the CA's hash in it, the agent verifies the server from the start."""
     ca_hash = joining.bootstrap.ca_hash
+    # A token of the user may contain the hash already.
     if ca_hash is None or "::" in joining.token:
         return joining.token
     return f"K10{ca_hash.removeprefix('sha256:')}::{joining.token}"
