@@ -38,7 +38,7 @@ _PREFACE: Final = """\
 
 Generated from the models in `growth/api` by `make crds`; don't edit it by hand.
 
-All five kinds have the API version `growth.dev/v1alpha1` and are cluster-scoped; `kubectl get
+All six kinds have the API version `growth.dev/v1alpha1` and are cluster-scoped; `kubectl get
 growth` lists them. Files may also use `growth/v1alpha1`; `growth convert` converts them. The case
 of server types doesn't matter. Durations are written like `90s`, `10m` or `1h30m`, quantities like
 `500m`, `4` or `8Gi`, and money as text, like `"0.0136"`. Fields that are neither *required* nor

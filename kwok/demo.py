@@ -106,7 +106,7 @@ def _tell(cluster: LocalCluster) -> None:
     started = time.monotonic()
     growing.install(cluster)
     growing.start_growth(cluster, settings=_SETTINGS)
-    _step("growth", "5 kinds of objects, webhooks, extender, reconciler", "ready", since=started)
+    _step("growth", "6 kinds of objects, webhooks, extender, reconciler", "ready", since=started)
     _apply_a_pool(cluster)
     _make_a_mistake(cluster)
     scene = DemoScene(cluster)

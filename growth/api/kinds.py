@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
+from growth.api.noderecord import NodeRecord
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.api.wellknown import GROUP, GROUP_VERSION, SEED_GROUP_VERSION
@@ -20,7 +21,7 @@ NODE_CLASSES: Final[dict[str, type[NodeClass]]] = {
 }
 """Kind -> model of the node classes, one for each kind of provider."""
 KINDS: Final[dict[str, type[CustomResource]]] = {
-    kind.__name__: kind for kind in (NodePool, NodeRequest, NodeRemovalRequest)
+    kind.__name__: kind for kind in (NodePool, NodeRequest, NodeRecord, NodeRemovalRequest)
 } | dict(NODE_CLASSES)
 """Kind -> model."""
 

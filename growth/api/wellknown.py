@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 GROUP: Final = "growth.dev"
-"""The API group of the five kinds."""
+"""The API group of the six kinds."""
 
 VERSION: Final = "v1alpha1"
 """The only version so far. There is no conversion webhook: fields are added, never moved."""

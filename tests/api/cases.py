@@ -44,6 +44,23 @@ REMOVAL: Final[Document] = {
         "reason": "Idle",
     },
 }
+RECORD: Final[Document] = {
+    "apiVersion": "growth.dev/v1alpha1",
+    "kind": "NodeRecord",
+    "metadata": {"name": "default-6f1f6c7e-64a5-4c4e-9f5b-0f1d7f2f7a10"},
+    "spec": {
+        "pool": "default",
+        "nodeClassRef": {"kind": "HetznerNodeClass", "name": "default"},
+        "serverType": "cax11",
+        "location": "nbg1",
+        "price": "0.0060",
+        "currency": "EUR",
+        "nodeID": "4711",
+        "providerID": "hcloud://4711",
+        "requestUID": "0b7c",
+        "boughtAt": "2026-11-18T12:00:00Z",
+    },
+}
 HETZNER: Final[Document] = {
     "apiVersion": "growth.dev/v1alpha1",
     "kind": "HetznerNodeClass",
@@ -152,6 +169,12 @@ NAMES: Final = (
         named(REMOVAL, "default-1"),
         "metadata.name",
         "metadata.name must be spec.nodeName (default-6f1f",
+    ),
+    Case(
+        "a record named after another pool",
+        named(RECORD, "other-6f1f6c7e-64a5-4c4e-9f5b-0f1d7f2f7a10"),
+        "metadata.name",
+        "metadata.name must be default-<uuid>",
     ),
 )
 
@@ -661,6 +684,7 @@ REQUESTS: Final = (
         "spec.requestUID",
         "Required value",
     ),
+    Case("a record", RECORD),
 )
 
 HETZNER_CLASSES: Final = (
@@ -1086,5 +1110,12 @@ CHANGES: Final = (
         spec(REMOVAL, nodeID="4712"),
         "spec",
         "spec is immutable: delete this object to cancel the removal, and create another",
+    ),
+    Change(
+        "a record that learns another price",
+        RECORD,
+        spec(RECORD, price="0.0001"),
+        "spec",
+        "spec is immutable: it says what the machine was when it was bought",
     ),
 )

@@ -10,7 +10,7 @@ import pytest
 from growth.api.kinds import KINDS
 from growth.api.model import Model
 from growth.api.standing import conditions
-from tests.api.cases import HETZNER, KWOK, POOL, REMOVAL, REQUEST, Document
+from tests.api.cases import HETZNER, KWOK, POOL, RECORD, REMOVAL, REQUEST, Document
 
 if TYPE_CHECKING:
     from growth.api.standing import JudgedObject
@@ -51,6 +51,8 @@ STATES = [
     (REQUEST, {"phase": "Ready"}, "Current", "NodeReady"),
     (REQUEST, {"phase": "Unmet"}, "Failed", "Unmet"),
     (REQUEST, {"phase": "Deprovisioning"}, "InProgress", "Deprovisioning"),
+    (RECORD, {}, "InProgress", "NotJoined"),
+    (RECORD, {"node": {"name": "default-1", "uid": "4f2c"}}, "Current", "Joined"),
     (REMOVAL, {}, "InProgress", "Pending"),
     (REMOVAL, {"phase": "Deprovisioning"}, "InProgress", "Deprovisioning"),
     (REMOVAL, {"phase": "RemovalFailed"}, "Failed", "RemovalFailed"),

@@ -34,8 +34,8 @@ def main() -> None:
         )
     expect(distribution.version in run("growth", "version"), "growth version tells another version")
     expect(
-        run("growth", "crds").count("kind: CustomResourceDefinition") == 5,
-        "growth crds doesn't print five definitions",
+        run("growth", "crds").count("kind: CustomResourceDefinition") == 6,
+        "growth crds doesn't print six definitions",
     )
 
 

@@ -35,11 +35,12 @@ KINDS: Final = {
     "pod": ("po", "pod", "pods"),
     "node": (
         *("no", "node", "nodes", "nr", "noderequest", "noderequests"),
+        *("nrec", "noderecord", "noderecords"),
         *("nrr", "noderemovalrequest", "noderemovalrequests"),
     ),
     "pool": ("np", "pool", "pools", "nodepool", "nodepools"),
 }
-"""What can be named, in the words of kubectl: a request and a removal have their node's name."""
+"""What can be named, in the words of kubectl. Requests, records and removals have a node's name."""
 
 
 class ShortNames:
