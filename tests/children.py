@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _Text = TypeVar("_Text", str, bytes)
 
-PATIENCE: Final = 10.0
+PATIENCE: Final = 60.0
 """Seconds for a process to end in order, with its children."""
 
 

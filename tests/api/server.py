@@ -53,7 +53,7 @@ class ApiServer:
         context.load_cert_chain(user["client-certificate"], user["client-key"])
         address = urlsplit(cluster["server"])
         self._connection = http.client.HTTPSConnection(
-            str(address.hostname), address.port, context=context, timeout=20
+            str(address.hostname), address.port, context=context, timeout=60
         )
 
     def __enter__(self) -> Self:

@@ -89,7 +89,7 @@ def test_a_tab_in_a_real_bash_completes_the_word(script: Path) -> None:
         os.write(ours, f"source {script}\ngrowth sta\t".encode())
         assert heard(ours, b"growth status "), "bash has not completed the word"
         os.write(ours, b"\x15exit\n")
-        assert shell.wait(timeout=20) == 0
+        assert shell.wait(timeout=100) == 0
 
 
 def heard(terminal: int, text: bytes) -> bool:

@@ -259,7 +259,7 @@ def test_a_signal_takes_the_pod_away_and_says_what_may_be_left(
         run.send_signal(number)
         assert run.stderr is not None
         said = run.stderr.read()
-        assert run.wait(timeout=30) == code
+        assert run.wait(timeout=100) == code
     assert said.strip() == "the pod is deleted; no machine was requested for it"
     assert proofs(growing) == []
 

@@ -73,7 +73,7 @@ def test_a_signal_ends_all_of_them_in_order(answering: Path) -> None:
             assert line, "it has ended"
             begun += '"message": "started"' in line
         running.send_signal(signal.SIGTERM)
-        _, rest = running.communicate(timeout=15)
+        _, rest = running.communicate(timeout=100)
     assert running.returncode == 0
     assert rest.count('"message": "ended"') == 2
 
@@ -96,7 +96,7 @@ def test_a_process_that_ends_by_itself_ends_the_others_and_is_named(
 ) -> None:
     monkeypatch.setenv("GROWTH_STABLE_INTERVAL", "soon")
     with started(answering, "--only", "reconciler") as running:
-        _, said = running.communicate(timeout=30)
+        _, said = running.communicate(timeout=100)
     assert running.returncode == 1
     assert said.splitlines()[-1] == ("reconciler exited with code 2; see its log above")
 
@@ -109,7 +109,7 @@ def test_a_folder_that_is_called_like_a_process_is_not_run_instead(
     (tmp_path / "extender" / "__main__.py").write_text("raise SystemExit('a stranger')")
     monkeypatch.setenv("GROWTH_LOG_LEVEL", "loud")  # the real one ends at once, too
     with started(answering, "--only", "extender", folder=tmp_path) as running:
-        _, said = running.communicate(timeout=30)
+        _, said = running.communicate(timeout=100)
     assert "a stranger" not in said
     assert "extender exited with code 2" in said
 

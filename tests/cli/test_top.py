@@ -179,4 +179,4 @@ def on_a_terminal(*words: str, until: bytes, times: int) -> tuple[bytes, int]:
             if drawn.count(until) >= times and not is_asked:
                 is_asked = True
                 process.send_signal(signal.SIGINT)
-        return drawn, process.wait(timeout=10)
+        return drawn, process.wait(timeout=100)

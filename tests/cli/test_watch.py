@@ -261,7 +261,7 @@ def test_into_a_pipe_it_is_a_line_for_each_thing_and_ends_when_all_is_settled(
         alone.create(pool_of(name))
         alone.kubectl("delete", "noderequest", f"{name}-1")
         lines = process.stdout.read().splitlines()
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=100) == 0
     assert any(line.endswith(f"  {name}  is there") for line in lines)
     alone.kubectl("delete", "nodepool", name, "--wait=false")
 

@@ -60,7 +60,7 @@ class Site:
         }
         with reconciling(self.cluster, self.log, **{**own, **settings}):
             leads = '"message": "leading"'
-            wait_until(lambda: leads in self.log.read_text(), "the process leads", within=40)
+            wait_until(lambda: leads in self.log.read_text(), "the process leads", within=120)
             yield
 
     @property
@@ -96,7 +96,7 @@ class Site:
     def metrics(self) -> str:
         """What the process tells of itself."""
         found = re.findall(r'"metrics_address": "([^"]+)"', self.log.read_text())
-        with urllib.request.urlopen(f"http://{found[-1]}/metrics", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://{found[-1]}/metrics", timeout=60) as answer:
             return str(answer.read(), "utf-8")
 
 

@@ -256,7 +256,7 @@ def test_the_token_of_another_project_makes_nobody_buy_everything_again(place: S
     place.account.projects[token] = empty
     place.keep_token(token)
     try:
-        wait_until(lambda: empty.calls, "the other project is asked", within=40)
+        wait_until(lambda: empty.calls, "the other project is asked", within=120)
         place.cluster.kubectl("scale", "deployment", story.name, "--replicas=2")
         time.sleep(8)
         assert empty.servers == {}

@@ -43,7 +43,7 @@ CONSTRAINTS = (
 NAMESPACE = "plain-0"
 _SETS = f"/apis/apps/v1/namespaces/{NAMESPACE}/daemonsets"
 _PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
-_PATIENCE, _BETWEEN_LOOKS = 20.0, 0.3
+_PATIENCE, _BETWEEN_LOOKS = 60.0, 0.3
 
 
 class Made(msgspec.Struct, frozen=True):

@@ -137,14 +137,14 @@ def test_a_pod_runs_at_once_and_ends_at_once(
     cluster: LiveCluster, namespace: str, node_name: str
 ) -> None:
     cluster.create(node(node_name))
-    cluster.create(pod("plain", node_name), namespace=namespace)
+    cluster.create(pod("plain", node_name, grace=3600), namespace=namespace)
     here = ("pod", "plain", "--namespace", namespace)
     wait_until(lambda: cluster.get(*here)["status"]["phase"] == "Running", "a running pod")
     assert ready_condition(cluster, *here)["status"] == "True"
     assert cluster.get(*here)["status"]["podIP"]
     cluster.kubectl("delete", *here, "--wait=false")
-    # Far less than the thirty seconds that it would be given to end.
-    wait_until(lambda: cluster.try_kubectl("get", *here).returncode, "its end", within=20)
+    # Far less than the hour that it would be given to end.
+    wait_until(lambda: cluster.try_kubectl("get", *here).returncode, "its end")
 
 
 def set_condition(cluster: LiveCluster, pod: tuple[str, ...], kind: str, status: str) -> None:
@@ -181,7 +181,7 @@ def test_a_pod_that_takes_long_to_end_does_so_until_its_grace_period_is_over(
 ) -> None:
     cluster.create(node(node_name))
     cluster.create(
-        pod("slow", node_name, terminates_after="4s"),
+        pod("slow", node_name, terminates_after="6s"),
         pod("killed", node_name, grace=1, terminates_after="1h"),
         namespace=namespace,
     )
@@ -193,7 +193,7 @@ def test_a_pod_that_takes_long_to_end_does_so_until_its_grace_period_is_over(
     assert "deletionTimestamp" in cluster.get(*slow)["metadata"]
     wait_until(lambda: cluster.try_kubectl("get", *killed).returncode, "the end of the killed one")
     gone = "the end of the slow one"
-    wait_until(lambda: cluster.try_kubectl("get", *slow).returncode, gone, within=20)
+    wait_until(lambda: cluster.try_kubectl("get", *slow).returncode, gone)
     assert time.monotonic() - started > 3
 
 

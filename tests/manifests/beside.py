@@ -56,14 +56,14 @@ class Beside:
 
     def metrics(self, process: str) -> str:
         """What a process tells."""
-        with urllib.request.urlopen(self._url(process, "metrics"), timeout=10) as answer:
+        with urllib.request.urlopen(self._url(process, "metrics"), timeout=60) as answer:
             text: bytes = answer.read()
         return text.decode()
 
     def is_ready(self, process: str) -> bool:
         """Whether its caches are filled, and what else it waits for."""
         try:
-            with urllib.request.urlopen(self._url(process, "readyz"), timeout=10):
+            with urllib.request.urlopen(self._url(process, "readyz"), timeout=60):
                 return True
         except OSError:
             return False

@@ -45,7 +45,7 @@ def prometheus(beside: Beside, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 @pytest.mark.parametrize("panel", [name for name in QUERIES if name not in NOTHING_TO_SHOW])
 def test_a_panel_shows_something(prometheus: Prometheus, panel: str) -> None:
-    wait_until(lambda: prometheus.series(QUERIES[panel]), f"{panel}: {QUERIES[panel]}", within=20)
+    wait_until(lambda: prometheus.series(QUERIES[panel]), f"{panel}: {QUERIES[panel]}", within=120)
 
 
 def test_a_panel_of_what_is_not_used_here_is_empty(prometheus: Prometheus) -> None:

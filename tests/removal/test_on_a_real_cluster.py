@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
 SOON = {"GROWTH_BIND_WAIT": "1s"}
 PATIENTLY = {"GROWTH_BIND_WAIT": "8s"}
 """The scheduler rests a pod for a second or more before it looks at the node again."""
-IN_TIME = 60.0
+IN_TIME = 120.0
 
 
 def pool(name: str, *, idle_after: str) -> dict[str, Any]:

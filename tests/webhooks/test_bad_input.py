@@ -118,7 +118,7 @@ async def test_a_body_that_is_announced_too_large_is_refused_before_it_comes(doo
     reader, writer = await asyncio.open_connection(host, int(port))
     writer.write(b"POST /mutate-pods HTTP/1.1\r\nHost: x\r\nContent-Length: 10485760\r\n\r\n")
 
-    answer = await asyncio.wait_for(reader.readline(), timeout=20)
+    answer = await asyncio.wait_for(reader.readline(), timeout=60)
 
     assert answer.startswith(b"HTTP/1.1 413 ")
     writer.close()
@@ -160,7 +160,7 @@ async def test_a_body_that_does_not_come_is_not_waited_for(
     reader, writer = await asyncio.open_connection(host, int(port))
     writer.write(b"POST /mutate-pods HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf")
 
-    answer = await asyncio.wait_for(reader.read(), timeout=20)
+    answer = await asyncio.wait_for(reader.read(), timeout=60)
 
     assert answer.startswith(b"HTTP/1.1 408 ")
     writer.close()
@@ -211,7 +211,7 @@ async def test_what_is_hardly_http_is_a_mistake_of_the_caller(head: bytes, door:
     reader, writer = await asyncio.open_connection(host, int(port))
     writer.write(head + b"\r\nHost: x\r\nConnection: close\r\n\r\n")
 
-    answer = await asyncio.wait_for(reader.read(), timeout=20)
+    answer = await asyncio.wait_for(reader.read(), timeout=60)
 
     assert answer.startswith((b"HTTP/1.1 4", b"HTTP/1.0 4")), answer
     writer.close()

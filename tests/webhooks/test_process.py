@@ -71,7 +71,7 @@ def started(tmp_path: Path) -> Iterator[dict[str, str]]:
 
         try:
             keys = {"metrics_address", "webhook_address"}
-            wait_until(lambda: keys <= said().keys(), "it listens", within=40)
+            wait_until(lambda: keys <= said().keys(), "it listens", within=120)
             yield said()
         finally:
             process.terminate()
@@ -85,7 +85,7 @@ def test_it_is_ready_only_with_a_certificate_and_with_its_pools(
 
     def not_ready() -> set[str]:
         with pytest.raises(urllib.error.HTTPError) as found:
-            urllib.request.urlopen(f"http://{started['metrics_address']}/readyz", timeout=20)
+            urllib.request.urlopen(f"http://{started['metrics_address']}/readyz", timeout=60)
         with found.value as answer:
             assert answer.code == 503
             return {line.partition(":")[0] for line in answer.read().decode().splitlines()}
