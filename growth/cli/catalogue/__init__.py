@@ -1,1 +1,1 @@
-"""`growth catalogue`: the cloud's prices of today as a file."""
+"""`growth catalogue`: the provider's current prices as a file."""

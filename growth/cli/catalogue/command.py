@@ -1,4 +1,4 @@
-"""`growth catalogue save`: the cloud's prices of today as a file, for `growth plan --catalogue`."""
+"""`growth catalogue save`: the provider's current prices as a file that `growth plan` can use."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the list; what of the API's answer isn't believed is said and left out."""
+    """Write the price list; implausible prices in the API's answer are reported and left out."""
     found = completed(_saver()(arguments))
     for doubt in found.doubts:
         print(f"ignored an implausible price: {doubt}", file=sys.stderr)
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _saver() -> Callable[[argparse.Namespace], Coroutine[object, object, Saved]]:
-    """Loaded only here: the client of the cloud isn't there where only servers are installed."""
+    """Return the function that saves; imported only here, because servers lack the client."""
     try:
         from growth.cli.catalogue.saving import saved  # noqa: PLC0415 - see above
     except ModuleNotFoundError as error:

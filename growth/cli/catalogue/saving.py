@@ -1,7 +1,7 @@
-"""Hetzner's prices of today, read from its API with the provider's own client.
+"""Hetzner's current prices, read from its API with the provider's own client.
 
 The token comes from the environment, or from the Secret that a node class in the cluster names. It
-goes to Hetzner and nowhere else: no error and no file has a part of it.
+is sent only to Hetzner; no error and no file contains any part of it.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ IN_THE_ENVIRONMENT: Final = KeyReference(namespace="environment", name="variable
 
 
 class Saved(msgspec.Struct, frozen=True, kw_only=True):
-    """What the API said, and which of its prices aren't believed."""
+    """The price list, and the prices that were left out as implausible."""
 
     prices: PriceList
     doubts: tuple[str, ...]
 
 
 class _Environment:
-    """The token as the only secret, from this process's environment."""
+    """Has the token as its only secret, from the environment of this process."""
 
     async def read(self, reference: KeyReference) -> str:
         token = os.environ.get(reference.key, "").strip()
@@ -69,11 +69,11 @@ class _Environment:
         raise NotImplementedError(f"no machine joins here: {order.name}, {node_class.name}")
 
     async def withdraw_join_tokens(self) -> None:
-        """There are none."""
+        """Do nothing: there are none."""
 
 
 async def saved(arguments: argparse.Namespace) -> Saved:
-    """Today's prices."""
+    """Read the current prices."""
     endpoint = _endpoint()
     if arguments.node_class is None:
         return await _read(IN_THE_ENVIRONMENT, _Environment(), endpoint)

@@ -1,1 +1,1 @@
-"""`growth completion`: scripts for shells."""
+"""`growth completion`: completion scripts for shells."""

@@ -1,4 +1,4 @@
-"""`growth completion`: a script that makes a shell complete growth's words, flags and names."""
+"""`growth completion`: a script that lets a shell complete growth's commands, flags and names."""
 
 from __future__ import annotations
 

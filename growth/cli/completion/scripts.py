@@ -1,13 +1,14 @@
-"""What makes a shell complete growth's words: one script for each shell, made from the parsers.
+"""Generates the completion script of each shell from the command line parsers.
 
-Names of pools, nodes and pods are asked of kubectl while one types; where there is no cluster, it
-answers nothing and nothing is offered. Every script knows `growth`; when `kubectl growth` is typed,
-kubectl asks a helper of its own.
+The scripts ask kubectl for the names of pools, nodes and pods while the user types; without a
+cluster they offer none. They complete `growth`. For `kubectl growth`, kubectl runs a separate
+helper program.
 
-Two libraries were tried. argcomplete starts Python for each Tab and imports the command: half a
-second of processor time for `explain`, where a script answers in some milliseconds. shtab writes
-scripts, too, but they offer file names as words, which kubectl's helper can't pass on, and all
-commands after one that doesn't exist; names from the cluster and the helper would stay ours.
+Two libraries were tried. argcomplete starts Python for each Tab and imports the command, which
+takes half a second of CPU time for `explain`; a script answers in a few milliseconds. shtab
+generates scripts too, but they offer file names as words, which kubectl's helper can't pass on, and
+all commands after one that doesn't exist; names from the cluster and the helper would still be our
+work.
 """
 
 from __future__ import annotations
@@ -30,16 +31,16 @@ _growth_names() {
   esac 2>/dev/null
 }
 """
-"""With `=` a zsh splits a value at its spaces, which a bash does by itself."""
+"""With `=`, zsh splits a value at spaces, which bash does by default."""
 
 
 def bash(commands: Mapping[str, SpokenCommand]) -> str:
-    """Sourced by a bash."""
+    """A script to source in bash."""
     return f"{_bash_function(commands)}complete -o default -F _growth growth\n"
 
 
 def kubectl_plugin(commands: Mapping[str, SpokenCommand]) -> str:
-    """A program that kubectl asks: the words after `growth` in, words and a directive out."""
+    """A program for kubectl: it reads the words after `growth` and prints words and a directive."""
     return (
         "#!/usr/bin/env bash\n"
         "# Save it as kubectl_complete-growth where kubectl-growth is, and make it executable.\n"
@@ -106,7 +107,7 @@ def _reply(words: Mapping[str, SpokenCommand] | Sequence[str], *, more: str = ""
 
 
 def _reply_to(flag: Flag) -> str:
-    """Files are what bash offers by itself where there is no reply."""
+    """A reply with the choices of a flag; without a reply, bash offers files."""
     return f"{_reply(flag.choices)}; " if flag.takes is Takes.CHOICE else ""
 
 
@@ -115,7 +116,7 @@ def _spellings(command: SpokenCommand) -> list[str]:
 
 
 def zsh(commands: Mapping[str, SpokenCommand]) -> str:
-    """Sourced by a zsh, or saved as _growth on its fpath."""
+    """A script to source in zsh, or to save as _growth in its fpath."""
     lines = ["#compdef growth", NAMES.rstrip(), "_growth() {", "  local -a commands"]
     lines.append("  commands=(")
     lines += [f"    {_quoted(f'{name}:{each.purpose}')}" for name, each in commands.items()]
@@ -176,7 +177,7 @@ def _zsh_value(flag: Flag) -> str:
 
 
 def fish(commands: Mapping[str, SpokenCommand]) -> str:
-    """Sourced by a fish, or saved as growth.fish among its completions."""
+    """A script to source in fish, or to save as growth.fish among its completions."""
     lines = ["complete -c growth -f"]
     for name, command in commands.items():
         told = f"-n __fish_use_subcommand -a {name} -d {_quoted(command.purpose)}"
@@ -225,5 +226,5 @@ def _fish_flag(flag: Flag) -> str:
 
 
 def _quoted(text: str) -> str:
-    """In single quotes, in which all of these shells take a text as it is."""
+    """The text in single quotes, which all of these shells take literally."""
     return shlex.quote(text)

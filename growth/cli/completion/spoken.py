@@ -1,6 +1,6 @@
-"""What can be said to `growth`: every command's words and flags, read from the parsers themselves.
+"""The commands and flags of `growth`, read from the parsers themselves.
 
-Shells complete from it, so that nothing that a person can type is written down twice.
+Shells complete from these, so no command or flag is written down twice.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Takes(enum.Enum):
-    """What follows a flag, or stands in a place."""
+    """What the value of a flag or argument is."""
 
     NOTHING = enum.auto()
     CHOICE = enum.auto()
@@ -27,7 +27,7 @@ class Takes(enum.Enum):
 
 
 class Flag(NamedTuple):
-    """One flag in all its spellings."""
+    """A flag with all of its spellings."""
 
     spellings: tuple[str, ...]
     help: str
@@ -36,15 +36,15 @@ class Flag(NamedTuple):
 
 
 class SpokenCommand(NamedTuple):
-    """One command, or one action of a command."""
+    """A command, or an action of a command."""
 
     purpose: str
     flags: tuple[Flag, ...]
     words: tuple[str, ...]
-    """What its first place takes, if that is a choice."""
+    """The choices of its first argument, if it has any."""
     actions: Mapping[str, SpokenCommand]
     names: str = ""
-    """The kind of object that is named by its last place: pool, or `kind` if a word before says."""
+    """The kind that its last argument names: pool, or `kind` if the argument before says it."""
 
 
 def spoken(purposes: Mapping[str, str]) -> Mapping[str, SpokenCommand]:

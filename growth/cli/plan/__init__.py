@@ -1,1 +1,1 @@
-"""`growth plan`: what would be bought, and what it would cost."""
+"""`growth plan`: what growth would buy, and what it would cost."""

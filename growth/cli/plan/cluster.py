@@ -1,6 +1,6 @@
-"""What `growth plan --from-cluster` sees: whole lists, asked for once, and nothing written.
+"""Reads a cluster for `growth plan --from-cluster`: each list once, and without writing anything.
 
-A cluster in which growth isn't installed has none of its objects, which is no mistake: pools and
+A cluster without growth has none of growth's objects. That isn't an error, because pools and
 classes may come from files.
 """
 
@@ -36,21 +36,21 @@ class SeenCluster(msgspec.Struct, frozen=True, kw_only=True):
 
     objects: tuple[Object, ...]
     resources: tuple[Ours, ...]
-    """Objects of growth."""
+    """Objects of growth's kinds."""
     config_maps: Mapping[DataKey, str]
-    """Those that classes have their catalogues from."""
+    """The ConfigMaps with the catalogues of node classes."""
     unreadable: tuple[str, ...]
-    """What was left out: kind and name."""
+    """Objects that were left out: kind and name."""
 
 
 async def see_cluster(arguments: argparse.Namespace) -> SeenCluster:
-    """Everything that a plan depends on."""
+    """Read everything that a plan depends on."""
     async with reading_lists(arguments) as lists:
         return await seen_by(lists)
 
 
 async def seen_by(lists: Lists) -> SeenCluster:
-    """The same, with lists that are already being read."""
+    """The same, from lists that are already being read."""
     built_in = [lists.all_of(path, decode) for path, decode in BUILT_IN.values()]
     objects = await together(built_in)
     resources = await together(_if_known(lists, kind) for kind in OURS)
@@ -74,7 +74,7 @@ async def _if_known(lists: Lists, kind: type[Ours]) -> tuple[Ours, ...]:
 async def _catalogues(
     reads: Reads, resources: Iterable[Ours]
 ) -> AsyncIterator[tuple[DataKey, str]]:
-    """The catalogues that are in ConfigMaps; one that is missing is told where it is needed."""
+    """The catalogues in ConfigMaps. A missing one is reported when a plan needs it."""
     for each in resources:
         reference = each.catalogue_reference if isinstance(each, NodeClass) else None
         if reference is None:

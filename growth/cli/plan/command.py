@@ -1,8 +1,8 @@
-"""`growth plan`: what would be bought for a set of manifests, and what it would cost.
+"""`growth plan`: what growth would buy for a set of manifests, and what it would cost.
 
-No cluster is needed. The files hold pods or workloads, pools, node classes, and nodes where some
-are there already; the plan is made by the same rules and the same solver as in a cluster. With
-`--from-cluster` it starts from what is there now, and the files are a what-if on top.
+It needs no cluster. The files contain pods or workloads, pools, node classes, and existing nodes if
+there are any; the rules and the solver are the same as in a cluster. With `--from-cluster` the plan
+starts from the current state, and the files are a what-if on top of it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from reconciler.solver import Plan
 
 SHOW_AFTER = 1.0
-"""Seconds after which a plan on the way is worth a line."""
+"""Seconds before the first progress line."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -87,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Plan, and say what comes out; a pod without a place makes the exit code 1."""
+    """Print the plan. The exit code is 1 if a pod has no place."""
     if arguments.from_cluster and arguments.from_bundle:
         raise Misconfigured("growth plan: use either --from-cluster or --from-bundle")
     if not (arguments.files or arguments.from_cluster or arguments.from_bundle):
@@ -102,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _consolidate(arguments: argparse.Namespace) -> int:
-    """The other direction: what is there could be had cheaper."""
+    """Print which nodes could be removed or replaced by cheaper ones."""
     consolidated = _consolidator()
     begun = time.monotonic()
     paper = consolidated(arguments)
@@ -138,7 +138,7 @@ def _consolidator() -> Callable[[argparse.Namespace], Consolidated]:
 
 
 def _planner() -> Callable[[argparse.Namespace], Told]:
-    """The whole way from files to a plan; loaded only here, as the engine takes a moment."""
+    """Return the function that plans, imported only here because the engine loads slowly."""
     try:
         from growth.cli.plan.prices import bill_of  # noqa: PLC0415 - see above
         from growth.cli.plan.printing import Told  # noqa: PLC0415
@@ -161,7 +161,7 @@ def _planner() -> Callable[[argparse.Namespace], Told]:
 
 
 def _progress() -> Callable[[Plan], None]:
-    """One line on a terminal that is written over as the plan gets better."""
+    """A line on the terminal that shows the best plan so far."""
     begun = time.monotonic()
 
     def show(plan: Plan) -> None:

@@ -1,4 +1,4 @@
-"""How `growth plan --consolidate` tells what could go and what would come for it."""
+"""Prints the result of `growth plan --consolidate`: nodes to remove, and nodes to buy instead."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 MILLION: Final = 1_000_000
 SHOWN: Final = 20
-"""So many nodes that stay are told to people."""
+"""The number of remaining nodes that are listed in text output."""
 COLUMNS: Final = ("", "POOL", "TYPE", "PLACE", "NODES", "PODS", "PER HOUR")
 TO_THE_RIGHT: Final = frozenset({"NODES", "PODS", "PER HOUR"})
 
 
 def consolidation_document(paper: RenewalOnPaper, *, seconds: float) -> dict[str, Any]:
-    """What could be had cheaper, for programs."""
+    """The result for programs."""
     return {
         "result": "Cheaper" if paper.goes else "NothingToGain",
         "currency": paper.currency,
@@ -66,7 +66,7 @@ def _coming(each: NodeRequest) -> dict[str, Any]:
 
 
 def consolidation_table(paper: RenewalOnPaper, *, seconds: float) -> Iterator[str]:
-    """The same for people. Nothing of it is done."""
+    """The result for people. Nothing is changed in the cluster."""
     if paper.goes:
         yield from aligned([COLUMNS, *_gone(paper), *_came(paper)], to_the_right=TO_THE_RIGHT)
         yield ""

@@ -1,7 +1,7 @@
-"""What a plan depends on as a document, so that a bug report can be planned again.
+"""Everything that a plan depends on, as a document, so that a bug report can be planned again.
 
-It is what `growth plan --from-cluster` sees, with the moment at which it was seen: times to live
-that had not run out then have not run out when it is replayed.
+It contains what `growth plan --from-cluster` reads, and the time at which it was read. A replay
+uses that time, so nothing has expired that hadn't expired then.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ KINDS: Final[Mapping[str, type[Any]]] = {
 }
 MODELS: Final[Mapping[str, type[Ours]]] = {kind.__name__: kind for kind in OURS}
 LARGEST: Final = 256 * 2**20
-"""Bytes: what comes from strangers must not fill this machine's memory."""
+"""The most bytes that are read, so that a bundle from a stranger can't exhaust the memory."""
 
 
 class Input(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -44,15 +44,15 @@ class Input(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     version: int = VERSION
     at: datetime
     objects: dict[str, list[Any]]
-    """By kind, Kubernetes' own."""
+    """Objects of Kubernetes' own kinds, by kind."""
     resources: dict[str, list[Any]]
-    """By kind, growth's own."""
+    """Objects of growth's kinds, by kind."""
     catalogues: list[dict[str, str]]
-    """Lists of types that are in ConfigMaps: namespace, name, key and text."""
+    """Catalogues in ConfigMaps: namespace, name, key and text."""
 
 
 def input_of(seen: SeenCluster, at: datetime) -> Input:
-    """The document for what was seen."""
+    """The document for a cluster."""
     built_in: dict[str, list[Any]] = {}
     resources: dict[str, list[Any]] = {}
     for each in seen.objects:
@@ -63,7 +63,7 @@ def input_of(seen: SeenCluster, at: datetime) -> Input:
 
 
 def _catalogues(seen: SeenCluster) -> Iterator[dict[str, str]]:
-    """Only what is a list of types, as a ConfigMap can hold anything."""
+    """Only catalogues, because a ConfigMap can contain anything."""
     for (namespace, name, key), text in seen.config_maps.items():
         try:
             types = types_of(text, place=name)
@@ -74,7 +74,7 @@ def _catalogues(seen: SeenCluster) -> Iterator[dict[str, str]]:
 
 
 def seen_of(given: Input) -> SeenCluster:
-    """What was seen, from the document."""
+    """The cluster that a document describes."""
     return SeenCluster(
         objects=tuple(
             msgspec.convert(each, KINDS[kind])
@@ -96,7 +96,7 @@ def _catalogue(each: dict[str, str]) -> tuple[DataKey, str]:
 
 
 def open_bundle(path: str) -> tuple[SeenCluster, Instant]:
-    """What a bundle was made of, and when."""
+    """The contents of a bundle, and when it was made."""
     try:
         given = msgspec.json.decode(_content(path), type=Input)
         return seen_of(given), Instant(0.0, given.at)
@@ -122,5 +122,5 @@ def _content(path: str) -> bytes:
 
 
 def as_builtins(given: Input) -> Any:
-    """The document as plain dicts and lists, to be changed."""
+    """The document as plain dicts and lists, which can be changed."""
     return json.loads(msgspec.json.encode(given))

@@ -1,9 +1,9 @@
-"""What of an object goes into a bundle: fields by name, and nothing that isn't named.
+"""The fields of an object that go into a bundle; everything else is left out.
 
-Of Kubernetes' own kinds the structs that growth decodes are the list: what growth doesn't read
-(environment, arguments, images, the contents of volumes) it doesn't have. What is open in them
-still, annotations and messages, is narrowed here. Of growth's kinds a node class may hold user data
-and addresses: what of it may be seen by others it says itself.
+Of Kubernetes' own kinds, these are the fields that growth decodes. It doesn't decode environment
+variables, arguments, images and the contents of volumes, so they never get into a bundle.
+Annotations and messages can contain anything and are restricted here. A node class may contain user
+data and addresses; its own type says which of its fields others may see.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ANNOTATIONS: Final = frozenset(
         moving.SAFE_VOLUMES,
     }
 )
-"""Those of others that growth reads; its own are all taken, but for what people write freely."""
+"""Annotations of others that growth reads; of its own, all are kept except people's free text."""
 FREE_TEXT: Final = frozenset({PAUSED_REASON_ANNOTATION})
 METADATA: Final = (
     "name",
@@ -67,7 +67,7 @@ def fields_of_ours(one: CustomResource) -> dict[str, Any]:
 
 
 def harmless(found: Mapping[str, str]) -> dict[str, str]:
-    """Of annotations, those that growth reads or has written."""
+    """The annotations that growth reads or has written."""
     return {
         name: value
         for name, value in found.items()

@@ -1,9 +1,9 @@
-"""What runs when manifests have been applied: Helm's hooks are over, autoscalers have acted.
+"""Which pods run after manifests are applied: Helm's hooks are done, autoscalers have acted.
 
-`helm template` prints what Helm runs beside a release (tests, migrations) like all the rest, marked
-by an annotation. A HorizontalPodAutoscaler keeps between two numbers of replicas, whatever its
-target says. A kind that isn't known here may make pods too: it is named, as a plan that goes
-without it in silence would look like advice.
+`helm template` also prints what Helm runs beside a release (tests, migrations), marked by an
+annotation. A HorizontalPodAutoscaler keeps the replicas between two numbers, whatever its target
+says. Objects of unknown kinds may create pods too. They are listed by name, because a plan that
+silently ignored them would look like advice.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ HOOK: Final = "helm.sh/hook"
 AUTOSCALER: Final = "HorizontalPodAutoscaler"
 UNDERSTOOD: Final = AS_THEY_ARE.keys() | WITH_REPLICAS | {"Pod", "Job", "CronJob", AUTOSCALER}
 REFERENCES: Final = {"VerticalPodAutoscaler": "targetRef"}
-"""Where a kind names whose pods it changes; elsewhere a targetRef is no matter of pods."""
+"""Where these kinds name the workload that they scale; a targetRef of other kinds is ignored."""
 SCALE_REFERENCE: Final = "scaleTargetRef"
-"""Where any kind names whose pods it makes more or fewer."""
+"""The field in which any kind names the workload that it scales."""
 Target = tuple[str, str, str]
 """Kind, namespace and name."""
 
 
 class PlannedReplicas(StrEnum):
-    """How many pods of a workload that an autoscaler keeps are planned for."""
+    """Which number of replicas of an autoscaler is planned."""
 
     MIN = "min"
     MAX = "max"
 
 
 class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
-    """An object of the files that isn't planned for."""
+    """An object in the files that isn't part of the plan."""
 
     object: str
     """Kind and name."""
@@ -52,17 +52,17 @@ class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Autoscaled(msgspec.Struct, frozen=True, kw_only=True):
-    """A workload whose replicas an autoscaler decides on."""
+    """A workload whose number of replicas an autoscaler sets."""
 
     workload: str
     replicas: int
-    """So many are planned for."""
+    """The number that is planned."""
     minimum: int
     maximum: int
 
 
 class WhatRuns(msgspec.Struct, frozen=True, kw_only=True):
-    """What is planned for, and what there is to say of the rest."""
+    """The objects that are planned, and remarks about the others."""
 
     objects: tuple[tuple[FileObject, Mapping[str, Any]], ...] = ()
     left_out: tuple[LeftOut, ...] = ()
@@ -76,7 +76,7 @@ class _TargetReference(Model):
 
 
 class _AutoscalerSpec(Model):
-    """What all versions of the kind have."""
+    """The fields that all versions of the kind have."""
 
     scale_target_ref: _TargetReference
     max_replicas: Count
@@ -84,7 +84,7 @@ class _AutoscalerSpec(Model):
 
     @property
     def least(self) -> int:
-        """Where none is said, Kubernetes takes one."""
+        """The minimum; Kubernetes' default is 1."""
         return 1 if self.min_replicas is None else self.min_replicas
 
 
@@ -94,11 +94,11 @@ class _Autoscaler(NamedTuple):
 
 
 Scaling = Mapping[Target, _Autoscaler]
-"""Autoscalers by what they scale."""
+"""Autoscalers by their targets."""
 
 
 def what_runs(found: Iterable[FileObject], replicas: PlannedReplicas) -> WhatRuns:
-    """The objects that make pods, with the replicas that they would have."""
+    """The objects that create pods, with the replicas that they would have."""
     known = list(found)
     stays = [each for each in known if not _hook_of(each)]
     scaling, mistakes = _autoscalers(stays)
@@ -111,7 +111,7 @@ def what_runs(found: Iterable[FileObject], replicas: PlannedReplicas) -> WhatRun
 
 
 def _autoscalers(found: Iterable[FileObject]) -> tuple[Scaling, list[Mistake]]:
-    """What can't be read is a mistake."""
+    """The autoscalers by target; raises for those that can't be read."""
     scaling: dict[Target, _Autoscaler] = {}
     mistakes = []
     for each in found:
@@ -132,7 +132,7 @@ def _autoscalers(found: Iterable[FileObject]) -> tuple[Scaling, list[Mistake]]:
 
 
 def _scaled(found: FileObject, scaling: Scaling, replicas: PlannedReplicas) -> Mapping[str, Any]:
-    """The document with the replicas that its autoscaler gives it."""
+    """The document with the number of replicas that its autoscaler sets."""
     count = _count(found, scaling, replicas)
     if count is None:
         return found.body
@@ -140,7 +140,7 @@ def _scaled(found: FileObject, scaling: Scaling, replicas: PlannedReplicas) -> M
 
 
 def _count(found: FileObject, scaling: Scaling, replicas: PlannedReplicas) -> int | None:
-    """How many replicas an autoscaler keeps; None where the document itself decides."""
+    """The number of replicas that an autoscaler sets; None if the document itself decides."""
     if found.kind not in WITH_REPLICAS or _target(found) not in scaling:
         return None
     # Kubernetes: an autoscaler leaves a target alone that is scaled to 0.
@@ -171,7 +171,7 @@ def _hooks(found: Iterable[FileObject]) -> Iterator[LeftOut]:
 
 
 def _unknown(found: Iterable[FileObject]) -> Iterator[LeftOut]:
-    """Of kinds that make or change pods in ways of their own."""
+    """Objects of kinds that create or change pods in unknown ways."""
     for each in found:
         if each.kind in UNDERSTOOD:
             continue
@@ -196,13 +196,13 @@ def _without_target(scaling: Scaling, found: Iterable[FileObject]) -> Iterator[L
 
 
 def _hook_of(found: FileObject) -> str:
-    """When Helm runs it; empty for what belongs to the release."""
+    """The hook on which Helm runs it; empty if it belongs to the release."""
     annotations = _mapping(_mapping(found.body.get("metadata")).get("annotations"))
     return str(annotations.get(HOOK, ""))
 
 
 def _makes_pods(found: FileObject) -> bool:
-    """A pod, or whatever has the template of one."""
+    """Whether it is a pod, or has a pod template."""
     if found.kind in {"Pod", "CronJob"}:
         return True
     template = _mapping(_mapping(found.body.get("spec")).get("template"))
@@ -222,5 +222,5 @@ def _written(found: FileObject) -> str:
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
-    """A part of a document that should be a mapping: what is wrong with it is said elsewhere."""
+    """A part of a document as a mapping; if it isn't one, the mistake is reported elsewhere."""
     return value if isinstance(value, Mapping) else {}

@@ -1,8 +1,8 @@
-"""Files on top of a cluster: what if these were applied?
+"""Files on top of a cluster: the state that applying them would lead to.
 
-An object in a file takes the place of the one of its kind and name, as it would with `kubectl
-apply`. A workload brings its pods anew; those that run with the same requests are among them, and
-stay where they are. What growth has learnt about a pool stays with it.
+An object in a file replaces the object of the same kind and name, as with `kubectl apply`. The pods
+of a workload in a file replace those in the cluster; running pods with the same requests count as
+its replicas and stay where they are. What growth has learnt about a pool is kept.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ OWNERS: Final = WITH_REPLICAS | {"Job", "DaemonSet"}
 
 Amounts = frozenset[tuple[str, int]]
 Replica = tuple[Owner, Amounts]
-"""Pods of one owner that ask for the same are each other's replicas."""
+"""Pods of one owner with the same requests are replicas of each other."""
 
 
 def owners_in(documents: Iterable[Mapping[str, Any]]) -> frozenset[Owner]:
-    """The workloads that files bring."""
+    """The workloads in the files."""
     return frozenset(
         Owner(
             str(each["kind"]),
@@ -45,7 +45,7 @@ def owners_in(documents: Iterable[Mapping[str, Any]]) -> frozenset[Owner]:
 def overlaid(
     live: Iterable[Object], written: Iterable[Object], owners: frozenset[Owner]
 ) -> Iterator[Object]:
-    """The objects of a cluster in which those of the files were applied; `owners` are theirs."""
+    """The objects of a cluster after files with these `owners` are applied."""
     files = list(written)
     replaced = {_key(each) for each in files}
     missing = Counter(_replica(each) for each in files if isinstance(each, Pod))
@@ -67,7 +67,7 @@ def overlaid(
 
 
 def _is_kept(pod: Pod, missing: Counter[Replica]) -> bool:
-    """Whether a running pod is one of those that its owner in the files would make."""
+    """Whether a running pod is a replica of its owner in the files."""
     if not pod.spec.node_name or pod.is_finished or missing[_replica(pod)] <= 0:
         return False
     missing[_replica(pod)] -= 1
@@ -89,7 +89,7 @@ def _key(each: Object) -> tuple[str, str, str]:
 def with_files_applied(
     live: Iterable[Ours], written: Iterable[CustomResource]
 ) -> Iterator[CustomResource]:
-    """Objects of growth, those of the files in the place of what was there."""
+    """Objects of growth's kinds; those in files replace those in the cluster."""
     files = {(type(each), each.name): each for each in written}
     for each in live:
         other = files.pop((type(each), each.name), None)

@@ -1,9 +1,8 @@
-"""Where `growth plan` gets its prices, and which are missing.
+"""The prices that `growth plan` uses, and those that are missing.
 
-A class lists its types itself or in a ConfigMap, or its provider's prices are in a list: the file
-that `--catalogue` names, else the one that comes with growth. Types and locations of a pool that
-aren't sold, or whose price is unknown, are listed by name; otherwise a plan without them would
-look like advice.
+A class lists its types itself or in a ConfigMap, or its provider has a price list: the file given
+with `--catalogue`, or the one shipped with growth. Types and locations of a pool that aren't sold,
+or have no known price, are listed by name, because a plan without them would look like advice.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
 SHIPPED = "shipped with growth"
 DataKey = tuple[str, str, str]
-"""Namespace and name of a ConfigMap, and the key in its data."""
+"""Namespace and name of a ConfigMap, and a key in its data."""
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,48 +44,48 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
     currency: str
     date: str
     origin: str
-    """The file, or that they came with growth."""
+    """The file, or that they are shipped with growth."""
 
 
 class Prices(msgspec.Struct, frozen=True, kw_only=True):
-    """A list of prices, and where it was found."""
+    """A price list, and where it comes from."""
 
     listed: PriceList
     found: str
 
     @property
     def origin(self) -> Origin:
-        """In words."""
+        """The origin as text."""
         return Origin(
             currency=self.listed.currency, date=self.listed.date.isoformat(), origin=self.found
         )
 
 
 class NotOffered(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What a pool names and can't have."""
+    """A type or location of a pool that can't be bought."""
 
     pool: str
     what: str
-    """A type, or a place."""
+    """A type or a location."""
     reason: str
 
 
 class Bill(msgspec.Struct, frozen=True, kw_only=True):
-    """What there is to say of a plan's prices."""
+    """The origin of a plan's prices, estimates, and what can't be bought."""
 
     origin: Origin | None
-    """None where no pool buys from a price list."""
+    """None if no pool uses a price list."""
     estimated: frozenset[tuple[str, str, str]]
-    """Pool, type and place of offers whose price is an estimate."""
+    """Pool, type and location of offers with an estimated price."""
     not_offered: tuple[NotOffered, ...]
 
     def is_estimated(self, spec: NodeRequestSpec) -> bool:
-        """Whether the price of this machine is."""
+        """Whether the price of this machine is an estimate."""
         return (spec.pool, spec.server_type.canonical, spec.location) in self.estimated
 
 
 def bill_of(world: World, prices: Prices) -> Bill:
-    """What there is to say before anything is planned."""
+    """The bill, which depends only on prices and pools."""
     pools = world.pools.values()
     is_listed = any(_listed(_class_of(pool, world)) is not None for pool in pools)
     return Bill(
@@ -97,7 +96,7 @@ def bill_of(world: World, prices: Prices) -> Bill:
 
 
 def prices_from(file: str | None) -> Prices:
-    """The list in the file; without one, the list that comes with growth."""
+    """The price list in the file; without a file, the one shipped with growth."""
     if file is None:
         return Prices(listed=price_list.shipped(), found=SHIPPED)
     return Prices(
@@ -112,7 +111,7 @@ def offerings_by_class(
     config_maps: Mapping[DataKey, str],
     now: datetime,
 ) -> dict[ClassKey, tuple[Offering, ...]]:
-    """What each node class can buy."""
+    """The offerings of each node class."""
     return {
         key: _sold(node_class, prices, config_maps=config_maps, now=now)
         for key, node_class in node_classes.items()
@@ -122,7 +121,7 @@ def offerings_by_class(
 def _sold(
     node_class: NodeClass, prices: Prices, *, config_maps: Mapping[DataKey, str], now: datetime
 ) -> tuple[Offering, ...]:
-    """What one can, by itself, by the ConfigMap that it names or by the list of prices."""
+    """The offerings of a class: its own, those in its ConfigMap, or those in the price list."""
     kind, reference = provider_kind(node_class), node_class.catalogue_reference
     if reference is not None and kind.catalogue_in is not None:
         named = f"ConfigMap {reference.namespace}/{reference.name}"
@@ -140,7 +139,7 @@ def _sold(
 
 
 def _listed(node_class: NodeClass | None) -> ListedPrices[Any] | None:
-    """How the prices of a class are listed; None where they aren't."""
+    """The provider's way to list prices for a class; None if there is no list."""
     return None if node_class is None else provider_kind(node_class).listed
 
 
@@ -153,7 +152,7 @@ def _estimates(world: World, prices: Prices) -> Iterator[tuple[str, str, str]]:
 
 
 def _not_offered(world: World, prices: Prices) -> Iterator[NotOffered]:
-    """What pools name in vain, and why."""
+    """The types and locations of pools that can't be bought, and why."""
     for _, pool in sorted(world.pools.items()):
         own = list(sold_to(pool, world.offerings.get(node_class_of(pool, world), ())))
         types, places = {each.server_type for each in own}, {each.location for each in own}

@@ -1,4 +1,4 @@
-"""How `growth plan` tells its plan: a table for people, one document for programs."""
+"""Prints a plan: a table for people, one document for programs."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 ESTIMATED: Final = "~"
 WIDTH: Final = 100
 SHOWN: Final = 20
-"""So many reasons are told to people."""
+"""The number of reasons that are listed in text output."""
 COLUMNS: Final = ("POOL", "TYPE", "PLACE", "NODES", "PODS", "CPU", "MEMORY", "PER HOUR")
 TO_THE_RIGHT: Final = frozenset({"NODES", "PODS", "CPU", "MEMORY", "PER HOUR"})
 
 
 class Told(NamedTuple):
-    """Everything that is told."""
+    """Everything that is printed."""
 
     paper: PlanOnPaper
     bill: Bill
@@ -86,13 +86,13 @@ def _node(name: str, paper: PlanOnPaper, bill: Bill) -> dict[str, Any]:
 
 
 def next_best(request: NodeRequest) -> dict[str, Any] | None:
-    """The cheapest other type that holds the node's pods, and its price an hour."""
+    """The cheapest other type that has room for the node's pods, and its price per hour."""
     found = json.loads(request.metadata.annotations[PLAN_ANNOTATION])["next"]
     return None if found is None else {"type": found["type"], "price": float(found["price"])}
 
 
 def month_of_plan(paper: PlanOnPaper, names: Iterable[str]) -> Decimal:
-    """What these machines cost a month: all its hours, or the most that a month may cost."""
+    """The monthly cost of these machines: all hours, or their monthly maximum."""
     offerings = (paper.items[name].offering for name in names)
     hours = ((each.price * HOURS_A_MONTH, each.monthly_cap) for each in offerings)
     return sum((paid if cap is None else min(paid, cap) for paid, cap in hours), Decimal(0))
@@ -106,36 +106,36 @@ def result_of(paper: PlanOnPaper) -> str:
 
 
 def costs_of_plan(paper: PlanOnPaper) -> dict[str, Decimal]:
-    """What all machines of the plan cost an hour, by currency."""
+    """The cost of all machines of the plan per hour, by currency."""
     specs = (request.spec for request in paper.requests.values())
     return added((spec.currency, spec.price) for spec in specs)
 
 
 def is_in_one_currency(paper: PlanOnPaper) -> bool:
-    """Whether amounts of the plan may be added, and compared with one another."""
+    """Whether amounts of the plan can be added and compared."""
     steps = {step.currency for plan in paper.plans for step in plan.steps}
     return len(costs_of_plan(paper)) <= 1 and len(steps) <= 1
 
 
 def cost_of_plan(paper: PlanOnPaper) -> Decimal:
-    """What all machines of the plan cost an hour, if that is in one currency."""
+    """The cost of all machines of the plan per hour, if it is in one currency."""
     return sum((request.spec.price for request in paper.requests.values()), Decimal(0))
 
 
 def bound_of(paper: PlanOnPaper) -> Decimal:
-    """What no plan of the same rounds undercuts."""
+    """The cost that no plan of the same rounds can go below."""
     return Decimal(sum(plan.bound for plan in paper.plans)) / 1_000_000
 
 
 def first_fit_of(paper: PlanOnPaper) -> Decimal:
-    """What packing first-fit would have paid."""
+    """The cost of a first-fit plan."""
     return Decimal(sum(plan.first_fit_cost for plan in paper.plans)) / 1_000_000
 
 
 def gap_of(paper: PlanOnPaper) -> float | None:
-    """How much dearer than the bound, as a fraction; nothing where no bound was found.
+    """How far the cost is above the bound, as a fraction; None if there is no bound.
 
-    Nor where there are several currencies, of which each has a bound of its own.
+    It is also None with several currencies, because each of them has its own bound.
     """
     if not is_in_one_currency(paper):
         return None
@@ -146,7 +146,7 @@ def gap_of(paper: PlanOnPaper) -> float | None:
 
 
 def stop_of(paper: PlanOnPaper) -> str:
-    """What ended the search; of several rounds, the last."""
+    """What ended the search; with several rounds, the last one counts."""
     return paper.plans[-1].stop.value if paper.plans else "nothing to do"
 
 
@@ -180,7 +180,7 @@ def _origin(bill: Bill) -> Iterator[str]:
 
 
 def _reasons(paper: PlanOnPaper) -> Iterator[str]:
-    """For each offer that is bought, what the next best type would have cost."""
+    """For each offer that is bought, the cost of the next best type."""
     if paper.requests:
         yield "why these types:"
     for (pool, server_type, place, price), names in _alike(paper):
@@ -218,7 +218,7 @@ def _proof(gap: float | None) -> str:
 
 
 def _rows(paper: PlanOnPaper, bill: Bill) -> Iterator[tuple[str, ...]]:
-    """One row for all machines of one offer."""
+    """A row for all machines of one offer."""
     is_mixed = len(costs_of_plan(paper)) > 1
     for (pool, server_type, place, price), names in _alike(paper):
         spec = paper.requests[names[0]].spec
@@ -231,7 +231,7 @@ def _rows(paper: PlanOnPaper, bill: Bill) -> Iterator[tuple[str, ...]]:
 
 
 def _alike(paper: PlanOnPaper) -> list[tuple[tuple[str, str, str, Decimal], list[str]]]:
-    """The machines of one offer; spot and on demand are two, though they are of one type."""
+    """The machines of each offer; spot and on demand are separate, even if the type is the same."""
     alike: defaultdict[tuple[str, str, str, Decimal], list[str]] = defaultdict(list)
     for name, request in paper.requests.items():
         spec = request.spec
@@ -259,7 +259,7 @@ def _total(paper: PlanOnPaper, bill: Bill) -> tuple[str, ...]:
 
 
 def _without_place(unplaced: Sequence[tuple[Pod, str]]) -> Iterator[str]:
-    """Pods by reason; of many with one reason, the first and their number."""
+    """Pods by reason; if several have the same one, the first and their number."""
     by_reason: defaultdict[str, list[str]] = defaultdict(list)
     for pod, reason in unplaced:
         by_reason[reason].append(pod.name)

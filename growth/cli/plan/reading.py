@@ -1,4 +1,4 @@
-"""What `growth plan` is given: files, a cluster or both become the world that is planned for."""
+"""Turns files, a cluster, or both into the world that `growth plan` plans for."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ NOTHING_SEEN = SeenCluster(objects=(), resources=(), config_maps={}, unreadable=
 
 
 class PlanReading(msgspec.Struct, frozen=True, kw_only=True):
-    """What is planned for."""
+    """The world to plan for, and remarks about the input."""
 
     world: World
     prices: Prices
@@ -65,13 +65,13 @@ class PlanReading(msgspec.Struct, frozen=True, kw_only=True):
     unreadable: tuple[str, ...]
     """Objects of the cluster that were left out."""
     manifests: WhatRuns
-    """What became of the files."""
+    """The objects in the files, and remarks about them."""
 
 
 def plan_for_world(
     world: World, *, effort: str, now: Instant, watch: Callable[[Plan], None] | None = None
 ) -> PlanOnPaper:
-    """The plan for a world, looked for as long as the effort says."""
+    """The plan for a world, searched with the given effort."""
 
     def answer(problem: solver.Problem) -> Plan:
         return solve(problem, Effort[effort.upper()], seconds=SAFETY_SECONDS, watch=watch)
@@ -80,7 +80,7 @@ def plan_for_world(
 
 
 def consolidating(world: World, *, effort: str, now: Instant) -> Consolidated:
-    """What could be had cheaper in a world, or which limits keep that away."""
+    """What could be cheaper in a world, or which limits prevent it."""
     solver = _Solver(Effort[effort.upper()])
     paper = consolidated(world, solver, now=now)
     if paper.goes:
@@ -91,22 +91,22 @@ def consolidating(world: World, *, effort: str, now: Instant) -> Consolidated:
 
 
 class _Solver:
-    """Both questions, with one effort."""
+    """The solver for both questions, with one effort."""
 
     def __init__(self, effort: Effort) -> None:
         self._effort = effort
 
     def search(self, question: Renewal) -> Renewed:
-        """Which nodes could go."""
+        """Find nodes that can be removed."""
         return renew(question, self._effort, seconds=SAFETY_SECONDS)
 
     def plan(self, question: solver.Problem) -> Plan:
-        """Where their pods would be."""
+        """Plan places for their pods."""
         return solve(question, self._effort, seconds=SAFETY_SECONDS)
 
 
 def plan_reading(arguments: argparse.Namespace) -> PlanReading:
-    """What files and cluster describe, or all that is wrong with the files."""
+    """What files and cluster describe; raises with all mistakes in the files."""
     prices = prices_from(arguments.catalogue)
     manifests = inputs.read_inputs(inputs.manifest_texts(arguments.files))
     live, now = _live(arguments)
@@ -128,7 +128,7 @@ def plan_reading(arguments: argparse.Namespace) -> PlanReading:
 
 
 def _live(arguments: argparse.Namespace) -> tuple[SeenCluster, Instant]:
-    """What the files come on top of, and the moment that it is planned for."""
+    """The cluster below the files, and the time that is planned for."""
     if arguments.from_bundle:
         return open_bundle(arguments.from_bundle)
     live = completed(see_cluster(arguments)) if arguments.from_cluster else NOTHING_SEEN
@@ -136,7 +136,7 @@ def _live(arguments: argparse.Namespace) -> tuple[SeenCluster, Instant]:
 
 
 def _objects(manifests: Manifests, files: WhatRuns, live: SeenCluster) -> list[Object]:
-    """The objects in the files, if nothing is wrong with any of them."""
+    """The objects in the files, if there are no mistakes in them."""
     known = [(each.kind, each.name) for each in live.resources]
     mistakes = list(references.missing_node_classes(manifests, known=known))
     mistakes += [*_without_default(manifests, known), *files.mistakes]
@@ -152,7 +152,7 @@ def _objects(manifests: Manifests, files: WhatRuns, live: SeenCluster) -> list[O
 
 
 def _config_maps(manifests: Manifests) -> Iterator[tuple[DataKey, str]]:
-    """What is in the files' ConfigMaps; only texts count."""
+    """The data of the files' ConfigMaps; only text counts."""
     for found in manifests.others:
         if found.kind == "ConfigMap":
             metadata, data = found.body.get("metadata") or {}, found.body.get("data") or {}
@@ -161,7 +161,7 @@ def _config_maps(manifests: Manifests) -> Iterator[tuple[DataKey, str]]:
 
 
 def _without_default(manifests: Manifests, known: Sequence[tuple[str, str]]) -> Iterator[Mistake]:
-    """Pools that name no class where there is none, or more than one, that they could mean."""
+    """Mistakes of pools that name no class, if there is no single default class."""
     own = {(found.kind, found.name) for found, _ in manifests.resources}
     there = [kind for kind in NODE_CLASSES if (kind, DEFAULT_NODE_CLASS) in own | set(known)]
     if len(there) == 1:
@@ -178,7 +178,7 @@ def _without_default(manifests: Manifests, known: Sequence[tuple[str, str]]) -> 
 
 
 def _judged(document: Mapping[str, Any]) -> Iterator[Object]:
-    """The objects, each looked at as the plan will: an amount that can't be read shows here."""
+    """The objects, each read as the plan reads it, so that invalid quantities are found here."""
     for each in expanded(document):
         if isinstance(each, Pod):
             _ = each.shape
@@ -199,7 +199,7 @@ def world(
     config_maps: Mapping[DataKey, str],
     now: Instant,
 ) -> World:
-    """The world that objects come to: scheduling's, and growth's own."""
+    """The world of these objects: those of the scheduler, and growth's own."""
     known = tuple(objects)
     pools = [one for one in resources if isinstance(one, NodePool)]
     classes = {ClassKey(one.kind, one.name): one for one in resources if isinstance(one, NodeClass)}

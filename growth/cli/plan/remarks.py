@@ -1,4 +1,4 @@
-"""What a plan leaves unsaid: objects that it goes without, replicas and images that it took for."""
+"""Remarks beside a plan: ignored objects, assumed replicas, and unknown image architectures."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ OTHER: Final = "amd64"
 
 
 class Remarks(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What a reader of the plan should know besides."""
+    """What a reader of the plan should also know."""
 
     left_out: tuple[LeftOut, ...]
     autoscaled: tuple[Autoscaled, ...]
     any_architecture: tuple[str, ...]
-    """Workloads that get Arm machines and don't say whether their images are made for them."""
+    """Workloads that get Arm machines but don't say whether their images support Arm."""
 
 
 def remarks_of(paper: PlanOnPaper, files: WhatRuns) -> Remarks:
-    """What there is to say."""
+    """The remarks on a plan."""
     bought = (
         (paper.items[name], pod) for name in paper.requests for pod in paper.pods.get(name, ())
     )
@@ -46,13 +46,13 @@ def remarks_of(paper: PlanOnPaper, files: WhatRuns) -> Remarks:
 
 
 def _is_a_guess(item: Purchasable, pod: Pod) -> bool:
-    """Whether a pod gets an Arm machine and says nothing of what its image is made for."""
+    """Whether a pod gets an Arm machine but doesn't say what its image supports."""
     is_arm = item.offering.labels.get(ARCHITECTURE_LABEL) == ARM
     return is_arm and ARCHITECTURE_LABEL not in pod.wanted_nodes.keys
 
 
 def lines(remarks: Remarks) -> Iterator[str]:
-    """The same for people."""
+    """The remarks as text."""
     for text in _texts(remarks):
         yield from wrapped("", text, indent=2)
 

@@ -1,1 +1,1 @@
-"""What several commands take from people and show them."""
+"""What several commands read from people and print for them."""

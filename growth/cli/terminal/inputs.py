@@ -1,4 +1,4 @@
-"""What `-f` means for every command: files, folders, and `-` for standard input."""
+"""The flag `-f` of all commands: files, folders, and `-` for standard input."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MANIFEST_ENDINGS = {".yaml", ".yml", ".json"}
 
 
 def add_files_argument(parser: argparse.ArgumentParser) -> argparse.Action:
-    """Declare `-f`, as kubectl users expect it: one file, several, or the flag repeated."""
+    """Declare `-f`, as kubectl users expect it: a file, several files, or a repeated flag."""
     return parser.add_argument(
         "-f",
         "--filename",
@@ -33,7 +33,7 @@ def add_files_argument(parser: argparse.ArgumentParser) -> argparse.Action:
 
 
 def manifest_texts(names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The (name, text) of every manifest that the names stand for, in a stable order."""
+    """The name and text of each manifest, in a stable order."""
     for name in names:
         if name == "-":
             yield "standard input", _decoded("standard input", sys.stdin.buffer.read())
@@ -53,7 +53,7 @@ def _manifests(path: Path) -> list[Path]:
 
 
 def content(path: Path) -> bytes:
-    """What a file holds; one that can't be read is a person's to mend."""
+    """The content of a file; raises `Misconfigured` if it can't be read."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -69,7 +69,7 @@ def _decoded(name: str, content: bytes) -> str:
 
 
 def read_inputs(given: Iterable[tuple[str, str]]) -> Manifests:
-    """The objects of all files; their mistakes are a person's to mend."""
+    """The objects of all files; raises `Misconfigured` with their mistakes."""
     try:
         return files.read_documents(given)
     except files.Mistakes as mistakes:
@@ -77,5 +77,5 @@ def read_inputs(given: Iterable[tuple[str, str]]) -> Manifests:
 
 
 def mistakes_of_inputs(mistakes: files.Mistakes) -> Misconfigured:
-    """One line for each mistake."""
+    """The mistakes in all files, one line each."""
     return Misconfigured(str(mistakes))

@@ -1,6 +1,6 @@
-"""What a command logs goes to standard error: standard output is its answer, which programs read.
+"""Commands log to standard error, because programs read their standard output.
 
-Mostly that is what the API server warns of, such as a pod that PodSecurity wouldn't let in.
+Most of the log is warnings of the API server, for example about a pod that violates PodSecurity.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from growth.service.redaction import redact
 
 
 def log_to_standard_error() -> None:
-    """One line for each event, for people."""
+    """Log each event as one line for people."""
     structlog.configure(
         processors=[
             redact,
@@ -27,5 +27,5 @@ def log_to_standard_error() -> None:
 
 
 def log_errors_only() -> None:
-    """For commands that provoke warnings: what is worth knowing of them is in the answer."""
+    """Log only errors, for commands that provoke warnings and report what matters."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))

@@ -1,7 +1,7 @@
-"""Money as people read it: one form everywhere, and the currency where it is known.
+"""Formats money for people: one format everywhere, with the currency if it is known.
 
-An hour has four digits behind the point, as machines cost cents; a month has two. Amounts of two
-currencies are told beside each other and never added.
+Amounts per hour have four decimals, because machines cost cents; amounts per month have two.
+Amounts of different currencies are shown side by side and never added.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ Amount = Decimal | float | str
 
 
 def hourly(amount: Amount, currency: str = "") -> str:
-    """What an hour costs: 0.0136, or 0.0136 EUR."""
+    """An amount per hour: 0.0136, or 0.0136 EUR."""
     return _written(f"{Decimal(amount):.4f}", currency)
 
 
 def monthly(amount: Amount, currency: str = "") -> str:
-    """What a month costs: 9.93, or 9.93 EUR."""
+    """An amount per month: 9.93, or 9.93 EUR."""
     return _written(f"{Decimal(amount):.2f}", currency)
 
 
 def added(amounts: Iterable[tuple[str, Decimal]]) -> dict[str, Decimal]:
-    """Sums by currency, of those that aren't zero."""
+    """Sums by currency, without zeros."""
     found: defaultdict[str, Decimal] = defaultdict(Decimal)
     for currency, amount in amounts:
         if amount:
@@ -39,28 +39,28 @@ def added(amounts: Iterable[tuple[str, Decimal]]) -> dict[str, Decimal]:
 
 
 def whole(costs: Mapping[str, Decimal]) -> Decimal | None:
-    """The one sum; None where there are several, which can't be added."""
+    """The only sum; None if there are several, which can't be added."""
     return None if len(costs) > 1 else sum(costs.values(), Decimal(0))
 
 
 def the_currency(costs: Mapping[str, Decimal], otherwise: str = "") -> str:
-    """The one currency; empty where there are several."""
+    """The only currency; empty if there are several, and `otherwise` if there are no costs."""
     return "" if len(costs) > 1 else next(iter(costs), otherwise)
 
 
 def hourly_each(costs: Mapping[str, Decimal], otherwise: str = "") -> str:
-    """What an hour costs in each currency; zero is told in the other one."""
+    """The cost per hour in each currency; zero is shown in the currency given as `otherwise`."""
     told = [hourly(amount, currency) for currency, amount in costs.items()]
     return " and ".join(told) or hourly(0, otherwise)
 
 
 def month_of(hour: Decimal) -> Decimal:
-    """What a month of such hours costs."""
+    """The cost of a month at this cost per hour."""
     return hour * HOURS_A_MONTH
 
 
 def currency_of(node_classes: Iterable[NodeClass]) -> str:
-    """The one that all of them are billed in; empty where none is known, or several are."""
+    """The currency that all are billed in; empty if it is unknown or there are several."""
     known = {each.currency for each in node_classes if each.currency}
     return known.pop() if len(known) == 1 else ""
 

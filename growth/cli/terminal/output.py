@@ -19,7 +19,7 @@ COLOURS: Mapping[str, str] = {"green": "32", "yellow": "33", "red": "31", "dim":
 
 
 def add_output_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare `-o json`, the same for every command."""
+    """Declare `-o json`, which is the same for all commands."""
     parser.add_argument(
         "-o",
         "--output",
@@ -30,7 +30,7 @@ def add_output_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def coloured(text: str, colour: str) -> str:
-    """The text in a colour, where standard output is a terminal that wants one."""
+    """The text in a colour, if standard output is a terminal that supports it."""
     if not wants_colours(sys.stdout):
         return text
     return f"\x1b[{COLOURS[colour]}m{text}\x1b[0m"
@@ -41,7 +41,7 @@ async def tell_steps(
     arguments: argparse.Namespace,
     line: Callable[[str, _T], str],
 ) -> None:
-    """Name and outcome of each step: for people as it is done, for programs all in one document."""
+    """Print the name and result of each step: at once for people, in one document for programs."""
     done: dict[str, _T] = {}
     async for name, outcome in steps:
         done[name] = outcome
@@ -52,7 +52,7 @@ async def tell_steps(
 
 
 def print_answer(arguments: argparse.Namespace, document: object, lines: Iterable[str]) -> None:
-    """A whole answer: one document for programs, or its lines for people."""
+    """Print a complete answer: one document for programs, or lines for people."""
     if arguments.output == "json":
         print_json(document)
         return
@@ -61,5 +61,5 @@ def print_answer(arguments: argparse.Namespace, document: object, lines: Iterabl
 
 
 def print_json(value: object) -> None:
-    """One document for programs."""
+    """Print one document for programs."""
     print(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())

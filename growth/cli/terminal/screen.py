@@ -1,8 +1,7 @@
-"""A view that is drawn again and again on a terminal, and leaves it as it was.
+"""A view that updates itself on the terminal and leaves the terminal as it was.
 
-It lives on the terminal's other screen, so what was there before is there afterwards. A cluster
-that stops answering is told in the view's last line, under what was seen last; only the first look
-may fail.
+It uses the terminal's alternate screen, so the previous output reappears afterwards. If the cluster
+stops answering, the last line says so below the last known state. Only the first read may fail.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 ENTER: Final = "\x1b[?1049h\x1b[?25l\x1b[?7l"
-"""The other screen, no cursor, and what is wider than the window is cut and not wrapped."""
+"""Alternate screen, no cursor, and lines that are too long are cut instead of wrapped."""
 LEAVE: Final = "\x1b[?7h\x1b[?25h\x1b[?1049l"
 HOME: Final = "\x1b[H"
 CLEAR_LINE: Final = "\x1b[K"
@@ -27,17 +26,17 @@ CLEAR_REST: Final = "\x1b[J"
 
 
 def is_terminal() -> bool:
-    """Whether a person sees what is printed."""
+    """Whether standard output is a terminal."""
     return sys.stdout.isatty()
 
 
 def height() -> int:
-    """Lines of the window."""
+    """The number of lines in the window."""
     return shutil.get_terminal_size().lines
 
 
 async def redrawn(look: Callable[[], Awaitable[Sequence[str]]], *, every: float) -> None:
-    """Draw for ever; Ctrl-C is how it ends."""
+    """Draw until Ctrl-C."""
     lines = await look()
     with _other_screen():
         while True:

@@ -1,4 +1,4 @@
-"""Spans of time as words of a command."""
+"""Durations as arguments of commands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def add_every_argument(parser: argparse.ArgumentParser, *, default: str) -> None:
-    """Declare `--every`, how often a view looks."""
+    """Declare `--every`, the time between updates of a view."""
     parser.add_argument(
         "--every",
         metavar="DURATION",
@@ -22,7 +22,7 @@ def add_every_argument(parser: argparse.ArgumentParser, *, default: str) -> None
 
 
 def seconds_of(written: str, flag: str) -> float:
-    """What a person has written, in seconds; nothing at all is no span."""
+    """A duration in seconds; zero is refused."""
     try:
         span = Duration.parse(written)
     except ValueError as mistake:

@@ -1,4 +1,4 @@
-"""Tables for people: as wide as what is in them, numbers to the right."""
+"""Tables for people: columns as wide as their content, numbers on the right."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def aligned(rows: Sequence[Sequence[str]], *, to_the_right: Collection[str] = ()) -> Iterator[str]:
-    """Lines of a table whose first row is its head; cells beyond the head stay as they are."""
+    """The lines of a table whose first row is the header; cells beyond it stay as they are."""
     head = rows[0]
     widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
     for row in rows:
@@ -21,7 +21,7 @@ def aligned(rows: Sequence[Sequence[str]], *, to_the_right: Collection[str] = ()
 
 
 def spoken_span(seconds: int) -> str:
-    """How long, in one unit: 8 s, 4 m, 3 h, 2 d."""
+    """A duration in one unit: 8 s, 4 m, 3 h, 2 d."""
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "m")):
         if seconds >= size:
             return f"{seconds // size} {unit}"

@@ -1,5 +1,5 @@
 """The examinations of `growth doctor`, a module for each thing that can be wrong.
 
-Each is a function from a place to findings. They only read: what is created is created as a
-rehearsal, and rights are asked for without being used.
+Each is a function from a place to findings. They change nothing: objects are created with a dry run
+only, and permissions are checked without being used.
 """

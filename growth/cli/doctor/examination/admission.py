@@ -1,7 +1,7 @@
-"""Does growth admit pods? A dry-run pod that names an unknown pool shows it.
+"""Does growth admit pods? A dry run of a pod that names an unknown pool shows it.
 
-If the webhook's warning arrives, the API server reaches it and trusts it. A policy needs no such
-test: it is part of the API server.
+If the webhook's warning comes back, the API server reaches and trusts the webhook. A policy needs
+no such test, because it is part of the API server.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ PROBE: Final[dict[str, Any]] = {
         ],
     },
 }
-"""A pod that strict namespaces let in, too. It is never stored."""
+"""A pod that strict namespaces also accept. It is never stored."""
 
 
 async def examine_admission(place: ExaminedCluster) -> Findings:
-    """The webhook or the policy, whichever there is."""
+    """Examine the webhook or the policy, whichever exists."""
     webhook, policy = await place.found(WEBHOOK), await place.found(POLICY)
     if webhook is not None:
         async for finding in _webhook(place, webhook):
@@ -93,7 +93,7 @@ async def _webhook(place: ExaminedCluster, configuration: dict[str, Any]) -> Fin
 
 
 async def _namespace(place: ExaminedCluster) -> str | None:
-    """One in which pods are admitted by growth, `default` if it may be."""
+    """A namespace in which growth admits pods; `default` if possible."""
     found = [
         each["metadata"]["name"]
         for each in await place.some("/api/v1/namespaces")

@@ -1,4 +1,4 @@
-"""Do the certificates exist, are they valid for a while, and trusted where needed?"""
+"""Do the certificates exist, are they valid, and are they trusted where needed?"""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from growth.cli.doctor.examination.finding import ExaminedCluster, Finding, Findings
 
 SOON: Final = timedelta(days=7)
-"""They are renewed a month before their end: what is as old as this was not."""
+"""Certificates are renewed a month before they expire; one that expires sooner wasn't renewed."""
 
 
 async def examine_certificates(place: ExaminedCluster) -> Findings:
-    """A line for each that is bad, or one for all."""
+    """A finding for each bad certificate, or one for all."""
     objects = Objects(place.connection, namespace=place.namespace, wanted=WANTED, policy=POLICY)
     found = await objects.read()
     listed = rows(found.state, policy=POLICY, now=found.now)

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from growth.kube.transport import Response
 
 SKEW: Final = 30.0
-"""Seconds: where clocks are further apart, Leases and certificates are judged wrongly."""
+"""The largest acceptable difference in seconds; beyond it, Leases and certificates mislead."""
 
 
 async def examine_cluster(place: ExaminedCluster) -> Findings:
-    """Version and clock, both from one answer."""
+    """Examine version and clock, both from one answer."""
     answer = await place.connection.request("GET", "/version", timeout=PATIENCE)
     said = answer.json()
     version = str(said["gitVersion"]).removeprefix("v")

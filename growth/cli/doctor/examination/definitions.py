@@ -1,4 +1,4 @@
-"""Are our definitions installed, served, and those of this version?"""
+"""Are growth's definitions installed and served, and are they those of this version?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 async def examine_objects(place: ExaminedCluster) -> Findings:
-    """A line for each that is wrong, or one for all."""
+    """A finding for each wrong definition, or one for all."""
     wanted = crd.definitions().values()
     texts = [text for each in wanted if (text := await _difference(place, each))]
     for text in texts:

@@ -1,4 +1,4 @@
-"""What an examination finds, and where it looks."""
+"""What an examination finds, and the cluster that it examines."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from growth.kube.transport import Connection
 
 PATIENCE: Final = 4.0
-"""Seconds to wait for an answer: a cluster that doesn't answer is reported within five."""
+"""Seconds to wait for an answer, so that a cluster that doesn't answer is reported within five."""
 
 
 class Level(StrEnum):
-    """How much a finding matters."""
+    """The severity of a finding."""
 
     OK = "ok"
     WARN = "warn"
@@ -26,17 +26,17 @@ class Level(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the answer."""
+    """One line of the report."""
 
     level: Level
     subject: str
     text: str
     hint: str = ""
-    """How to mend it."""
+    """How to fix it."""
 
 
 class ExaminedCluster(Reads):
-    """A cluster, and the namespace of it that growth runs in."""
+    """A cluster, and the namespace in which growth runs."""
 
     def __init__(self, connection: Connection, namespace: str) -> None:
         super().__init__(connection, limit=PATIENCE)
@@ -48,15 +48,15 @@ Examination = Callable[[ExaminedCluster], Findings]
 
 
 def ok(subject: str, text: str) -> Finding:
-    """All is well."""
+    """A finding without a problem."""
     return Finding(Level.OK, subject, text)
 
 
 def warn(subject: str, text: str, hint: str) -> Finding:
-    """Worth a look; nothing is broken."""
+    """A finding worth a look; nothing is broken."""
     return Finding(Level.WARN, subject, text, hint)
 
 
 def fail(subject: str, text: str, hint: str) -> Finding:
-    """Something that has to work doesn't."""
+    """A finding about something that doesn't work but must."""
     return Finding(Level.FAIL, subject, text, hint)

@@ -1,4 +1,4 @@
-"""Can machines be made with each node class, and are pools set up so that they buy?"""
+"""Can each node class create machines, and can each pool buy?"""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from growth.cli.doctor.examination.finding import ExaminedCluster, Finding, Findings
 
 CRI_TELLS_DRIVER_FROM: Final = (1, 37)
-"""The release from which Kubernetes has announced that a kubelet refuses to start where containerd
-can't tell it the cgroup driver, which containerd can from 2.0."""
+"""The Kubernetes release from which the kubelet is announced not to start if containerd can't tell
+it the cgroup driver; containerd can since 2.0."""
 OLD_CONTAINERD: Final = frozenset({"debian-11", "debian-12", "debian-13"})
-"""Images whose own packages have an older containerd, and will: Debian changes no such version."""
+"""Images whose packages contain an older containerd for good: Debian updates none in a release."""
 NEXT: Final = "docs/guides/install.md has an example: kubectl apply -f docs/examples"
 
 
 async def examine_node_classes(place: ExaminedCluster) -> Findings:
-    """What the provider has answered."""
+    """Examine what the provider said about each node class."""
     for kind in NODE_CLASSES.values():
         for document in await place.listed(kind.collection()):
             yield _of_class(document)
@@ -51,7 +51,7 @@ def _of_class(document: dict[str, Any]) -> Finding:
 
 
 def _outdated(spec: dict[str, Any]) -> list[str]:
-    """The images on which the kubelet that is installed is announced to refuse to start."""
+    """The images on which the installed kubelet is announced not to start."""
     bootstrap = spec.get("bootstrap", {})
     version = str(bootstrap.get("version") or "").removeprefix("v").split(".")
     is_installed_here = bootstrap.get("kind") == "Kubeadm" and version != [""]
@@ -61,7 +61,7 @@ def _outdated(spec: dict[str, Any]) -> list[str]:
 
 
 async def examine_pools(place: ExaminedCluster) -> Findings:
-    """What the reconciler has written."""
+    """Examine what the reconciler has written into each pool."""
     documents = await place.listed(NodePool.collection())
     if not documents and await is_installed(place):
         yield warn("pools", "no NodePool exists, so nothing is bought", NEXT)
@@ -88,7 +88,7 @@ def _of_pool(document: dict[str, Any]) -> Finding:
 
 
 def _brake_on(name: str, conditions: dict[str, dict[str, Any]]) -> tuple[str, str] | None:
-    """The first condition that keeps something from the pool, and what to do about it."""
+    """The first condition that restricts the pool, and what to do about it."""
     remedies = {
         "Paused": f"growth resume {name}, or growth resume if all pools are paused",
         "RemovalHeld": "growth removes nothing until the provider's list of "

@@ -1,6 +1,7 @@
-"""Do growth's processes run, and does one reconciler lead? If none is there: may they be installed?
+"""Do growth's processes run, and does exactly one reconciler lead?
 
-What runs beside the cluster (`growth run`) has no Deployment, but it has a Lease.
+If nothing is installed: may this user install it? A reconciler outside the cluster (`growth run`)
+has no Deployment, but it has a Lease.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ NEEDED: Final = (
 
 
 async def is_installed(place: ExaminedCluster) -> bool:
-    """Whether growth was installed in this namespace."""
+    """Whether growth is installed in this namespace."""
     return await _workload(place, RECONCILER) is not None
 
 
 async def examine_processes(place: ExaminedCluster) -> Findings:
-    """Each workload, and who leads."""
+    """Examine each workload, and the leader."""
     if await is_installed(place):
         async for finding in _workloads(place):
             yield finding
@@ -69,7 +70,7 @@ async def _workloads(place: ExaminedCluster) -> Findings:
 
 
 async def _is_missed(place: ExaminedCluster, name: str) -> bool:
-    """Whether it is needed: a policy admits pods without a process."""
+    """Whether it should exist: a policy admits pods without a process."""
     match name:
         case installed.WEBHOOKS:
             return await place.found(WEBHOOK) is not None
@@ -124,7 +125,7 @@ async def _may_create(place: ExaminedCluster, resource: str, group: str) -> bool
 
 
 async def _leader(place: ExaminedCluster) -> Findings:
-    """Of all namespaces: two that lead buy twice, wherever they are."""
+    """Leases of all namespaces count, because two leaders anywhere in the cluster buy twice."""
     answer = await place.answer(LEASES, {"fieldSelector": f"metadata.name={RECONCILER_LEASE}"})
     if answer is None:
         return

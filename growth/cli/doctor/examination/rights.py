@@ -1,6 +1,6 @@
-"""Does each process have the rights it needs? The API server is asked right by right.
+"""Does each process have the rights it needs? The API server is asked about each one.
 
-What it has to is what its roles say as they are shipped: a test holds that each of those rights is
+What a process needs is what its shipped roles grant. A test ensures that each of those rights is
 used, and that no other is needed.
 """
 
@@ -29,7 +29,7 @@ ACCOUNTS: Final = (RECONCILER, WEBHOOKS, EXTENDER)
 
 
 async def examine_rights(place: ExaminedCluster) -> Findings:
-    """A line for each process that lacks something, or one for all."""
+    """A finding for each process that lacks rights, or one for all."""
     if not await is_installed(place):
         return
     needed = await _needed(place)
@@ -65,7 +65,7 @@ async def _needed(place: ExaminedCluster) -> dict[str, set[Right]]:
 
 
 async def _providers(place: ExaminedCluster) -> list[ProviderChoice]:
-    """That of the node classes; without one, all: what they have in common is needed anyway."""
+    """The providers of the node classes; without any class, all providers."""
     found = [
         ProviderChoice(model.provider)
         for model in NODE_CLASSES.values()

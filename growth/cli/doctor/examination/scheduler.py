@@ -4,7 +4,7 @@ The scheduler's configuration can't be read from outside. But the extender count
 receives, its metrics can be read through the API server, and the pods show how many were bound
 meanwhile. If pods were bound without a call, the scheduler doesn't use the extender. Where the
 scheduler's command line is visible (a static pod of kubeadm, an annotation of k3s), it shows
-whether a configuration is given at all.
+whether there is a configuration at all.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ BOUND: Final = {"fieldSelector": "spec.nodeName!="}
 
 
 class ExtenderCalls(NamedTuple):
-    """An extender's own counts."""
+    """The calls that an extender has counted."""
 
     questions: int
     refused: int
@@ -39,7 +39,7 @@ class ExtenderCalls(NamedTuple):
 
 
 async def examine_scheduler(place: ExaminedCluster) -> Findings:
-    """The calls that the extenders received, compared with the pods that were bound."""
+    """Compare the calls that the extenders received with the pods that were bound."""
     pods = await place.listed(f"/api/v1/namespaces/{place.namespace}/pods", STREAMING)
     if not pods:
         return
@@ -101,7 +101,7 @@ def _metrics_port(pod: dict[str, Any]) -> int:
 
 
 async def _bound_since(place: ExaminedCluster, since: datetime) -> int:
-    """How many pods of the schedulers that should ask, among the first some hundred."""
+    """The number of bound pods of the schedulers that should call, among the first few hundred."""
     return sum(_was_bound(pod, since) for pod in await place.some("/api/v1/pods", BOUND))
 
 
@@ -118,7 +118,7 @@ def _was_bound(pod: dict[str, Any], since: datetime) -> bool:
 
 
 async def _why(place: ExaminedCluster) -> str:
-    """The remedy, as exactly as possible."""
+    """The hint, as specific as possible."""
     static = await place.listed("/api/v1/namespaces/kube-system/pods", STATIC)
     words = [w for pod in static for each in pod["spec"]["containers"] for w in _words(each)]
     if words and not any(word.startswith("--config") for word in words):
