@@ -130,8 +130,9 @@ async def is_anything_left(connection: Connection) -> bool:
 async def _left(connection: Connection) -> AsyncIterator[str]:
     """What is left: nodes, pools, and requests and removals, which may have a machine."""
     for node in await list_objects(connection, NODES, **OURS):
-        yield f"node {node['metadata']['name']}: is still there"
+        yield f"node {node['metadata']['name']}: still exists"
     for kind in ("NodeRequest", "NodeRemovalRequest", "NodePool"):
         for item in await objects_of_kind(connection, kind):
-            phase = item.get("status", {}).get("phase", "")
-            yield f"{kind} {item['metadata']['name']}: is still there {phase}".strip()
+            phase = item.get("status", {}).get("phase")
+            detail = f" ({phase})" if phase else ""
+            yield f"{kind} {item['metadata']['name']}: still exists{detail}"

@@ -162,7 +162,7 @@ async def _definitions_left(connection: Connection) -> list[str]:
     await remove_objects(connection)
     installed = {each["metadata"]["name"] for each in await list_objects(connection, DEFINITIONS)}
     ours = {model.definition_name() for model in KINDS.values()}
-    return [f"{name}: is still there" for name in sorted(installed & ours)]
+    return [f"{name}: still exists" for name in sorted(installed & ours)]
 
 
 async def remove_contents(connection: Connection, namespace: str) -> list[str]:

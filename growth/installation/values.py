@@ -157,7 +157,7 @@ class InstallationValues(_Part):
             content = yaml.safe_load(text)
         except yaml.YAMLError as error:
             problem = " ".join(str(error).split())
-            raise Misconfigured(f"{place}: this is no YAML: {problem}") from None
+            raise Misconfigured(f"{place}: not valid YAML: {problem}") from None
         if not isinstance(content, dict | None):
             raise Misconfigured(f"{place}: expected names and values, such as provider: kwok")
         try:
@@ -183,5 +183,5 @@ def schema() -> dict[str, Any]:
 def _spoken(error: Any) -> str:
     where = written_path(tuple(error["loc"]))
     if error["type"] == "extra_forbidden":
-        return f"{where}: there is no such value; see growth install --help"
+        return f"{where}: no such value; see growth install --help"
     return f"{where}: {error['msg'][0].lower()}{error['msg'][1:]}"

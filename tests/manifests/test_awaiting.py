@@ -26,12 +26,12 @@ class Looks:
 
 @pytest.mark.parametrize("away", [Unreachable("connection refused"), Overloaded("starting")])
 async def test_an_api_server_that_restarts_ends_no_wait(away: Exception) -> None:
-    looks = Looks(["node one: is still there"], away, away, [])
+    looks = Looks(["node one: still exists"], away, away, [])
     await until_nothing_is_missing(looks.look, seconds=900)
 
 
 async def test_an_api_server_that_stays_away_is_what_is_missing_at_the_end() -> None:
-    looks = Looks(["node one: is still there"], Unreachable("connection refused"))
+    looks = Looks(["node one: still exists"], Unreachable("connection refused"))
     with pytest.raises(GiveUp, match="connection refused"):
         await until_nothing_is_missing(looks.look, seconds=900)
 

@@ -28,12 +28,12 @@ POOLS = "nodepools.growth.dev"
     ("values", "told"),
     [
         ("provider: hetzer", "provider: input should be 'hetzner' or 'kwok'"),
-        ("replica: {}", "replica: there is no such value; see growth install --help"),
+        ("replica: {}", "replica: no such value; see growth install --help"),
         ("replicas: {webhooks: many}", "replicas.webhooks: input should be a valid integer"),
         ("resources: {webhooks: {limits: {cpu: 1}}}", "resources.webhooks.requests: field req"),
         ("images: {servers: 'no image'}", "images.servers: string should match pattern"),
         ("[a, b]", "expected names and values, such as provider: kwok"),
-        ("a: [", "this is no YAML"),
+        ("a: [", "not valid YAML"),
     ],
 )
 def test_wrong_values_are_told_before_anything_is_asked(
