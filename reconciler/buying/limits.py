@@ -44,7 +44,7 @@ class SetLimit(NamedTuple):
     @property
     def name(self) -> str:
         """Unique among the limits of one question."""
-        return f"of pool {self.pool}: {self.what}" if self.pool else self.what
+        return f"pool {self.pool}: {self.what}" if self.pool else self.what
 
 
 class Left(NamedTuple):

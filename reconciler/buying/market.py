@@ -81,7 +81,7 @@ class Market(msgspec.Struct, frozen=True, kw_only=True):
         for text, offers in self.singles.items():
             amounts = dict.fromkeys(sorted(offers & names), 1)
             if amounts:
-                name = f"on {text}: one machine, until it is known that there are more"
+                name = f"probe of {text}: one machine until more are known to exist"
                 yield Limit(name=name, amounts=amounts, most=1)
 
     def _pools(self) -> Mapping[str, NodePool]:
@@ -100,7 +100,7 @@ def _minima(
         missing = floor.count - sum(counts.get((pool.name, each), 0) for each in floor.types)
         able = frozenset(name for each in floor.types for name in offers.get(each, ()))
         if missing > 0 and able:
-            name = f"of pool {pool.name}: min of {floor}"
+            name = f"pool {pool.name}: min of {floor}"
             yield Minimum(name=name, offers=able, count=missing)
 
 

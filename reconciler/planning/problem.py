@@ -44,13 +44,13 @@ PLENTY = str(2**60)
 """More of any resource than a pod asks for."""
 
 NARROWED_BY: Mapping[RejectionReason, str] = {
-    RejectionReason.TAINT: "taints that it doesn't tolerate",
-    RejectionReason.NODE_AFFINITY: "its node selector or node affinity",
-    RejectionReason.HOST_PORT: "its host ports",
-    RejectionReason.POD_AFFINITY: "the pods that it must be near",
-    RejectionReason.POD_ANTI_AFFINITY: "the pods that it must keep away from",
-    RejectionReason.REPELLED: "pods that keep it away from them",
-    RejectionReason.TOPOLOGY_SPREAD: "how its like must be spread",
+    RejectionReason.TAINT: "untolerated taints",
+    RejectionReason.NODE_AFFINITY: "node selector or node affinity",
+    RejectionReason.HOST_PORT: "host ports",
+    RejectionReason.POD_AFFINITY: "pod affinity",
+    RejectionReason.POD_ANTI_AFFINITY: "pod anti-affinity",
+    RejectionReason.REPELLED: "anti-affinity of other pods",
+    RejectionReason.TOPOLOGY_SPREAD: "topology spread",
 }
 
 
@@ -277,7 +277,7 @@ def _narrowing(
     refusals[RejectionReason.TOPOLOGY_SPREAD] += spread_apart
     left = len(answers)
     names = ", ".join(sorted(pools))
-    steps = [(f"the choice of {names}" if pools else "the lack of a pool", left)]
+    steps = [(f"pool {names}" if pools else "no pool", left)]
     for reason in RejectionReason:
         if refusals[reason]:
             left -= refusals[reason]

@@ -172,8 +172,8 @@ REASONS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         {"serverTypes": [{"name": "small", "max": 1}, {"name": "large", "max": 0}]},
         {},
         (
-            "every node that would do is at a limit: of pool default: max of large; of pool "
-            "default: max of small"
+            "limits rule out every node that fits: pool default: max of large; pool default: max "
+            "of small"
         ),
     ),
     (

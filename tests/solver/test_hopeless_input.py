@@ -52,7 +52,7 @@ def test_a_pod_of_a_million_cores_is_told_what_the_largest_offer_leaves() -> Non
     pod = PodClass(name="huge", requests=(10**9, 1), count=3, offers=BOTH)
     reason = _solved(_problem(pod)).unplaced[0].reason
     assert (reason.resource, reason.needed, reason.available) == ("cpu", 10**9, 8000)
-    assert reason.text == "needs cpu 1000000000; the most that an offer leaves is 8000 (l1)"
+    assert reason.text == "needs 1000000000 of cpu; the largest offer leaves 8000 (l1)"
 
 
 def test_a_request_beyond_all_numbers_is_only_too_large() -> None:
@@ -77,7 +77,7 @@ def test_a_pod_that_no_offer_is_allowed_for_is_told_which_constraint_left_none()
     )
     reason = _solved(_problem(pod)).unplaced[0].reason
     assert reason.rule == "node affinity arch=riscv64"
-    assert reason.text == "node affinity arch=riscv64: none of the 2 offers will do"
+    assert reason.text == "0 of 2 offers fit: node affinity arch=riscv64"
 
 
 def test_without_any_offer_ten_thousand_different_pods_are_told_so() -> None:
@@ -169,4 +169,4 @@ def test_a_limit_that_is_reached_is_named_with_its_figures() -> None:
     )
     reason = _solved(problem).unplaced[0].reason
     assert (reason.cause, reason.rule) == (UnplacedCause.LIMIT, "nodes of pool web")
-    assert reason.text == "limit nodes of pool web is 2, 2 is used, the smallest node needs 1"
+    assert reason.text == "limit nodes of pool web allows 2, 2 used; the smallest node needs 1"

@@ -97,17 +97,16 @@ def _used(limits: Sequence[Limit], nodes: Sequence[DraftNode]) -> dict[str, int]
 
 
 def _used_up(pod: PodClass, fitting: Sequence[Offer]) -> UnplacedReason:
-    number = len(fitting)
-    what = "the one offer" if number == 1 else f"each of the {number} offers"
-    text = f"{what} that it fits on is used up: no more may be bought"
+    offers = "the only offer" if len(fitting) == 1 else f"any of the {len(fitting)} offers"
+    text = f"no more can be bought of {offers} that it fits on"
     names = tuple(offer.name for offer in fitting)
     return UnplacedReason(
-        cause=UnplacedCause.COUNT, text=text, needed=pod.count, available=number, offers=names
+        cause=UnplacedCause.COUNT, text=text, needed=pod.count, available=len(fitting), offers=names
     )
 
 
 def _limited(limit: Limit, *, used: int, least: int) -> UnplacedReason:
-    text = f"limit {limit.name} is {limit.most}, {used} is used, the smallest node needs {least}"
+    text = f"limit {limit.name} allows {limit.most}, {used} used; the smallest node needs {least}"
     available = max(0, limit.most - used)
     return UnplacedReason(
         cause=UnplacedCause.LIMIT, text=text, rule=limit.name, needed=least, available=available
@@ -118,7 +117,7 @@ def _grouped(problem: Problem, pod: PodClass) -> UnplacedReason | None:
     names = sorted(group.name for group in problem.groups if pod.name in group.members)
     if not names:
         return None
-    text = f"the rules of its group leave no place: {', '.join(names)}"
+    text = f"no place satisfies the rules of its group: {', '.join(names)}"
     return UnplacedReason(cause=UnplacedCause.GROUP, text=text, rule=names[0])
 
 
@@ -130,7 +129,7 @@ def _together(
     if all(any(_is_beyond(limit, each, used) for limit in reached) for each in free):
         names = "; ".join(limit.name for limit in reached[:NAMED])
         more = f" and {len(reached) - NAMED} more" if len(reached) > NAMED else ""
-        text = f"every node that would do is at a limit: {names}{more}"
+        text = f"limits rule out every node that fits: {names}{more}"
         return UnplacedReason(cause=UnplacedCause.LIMIT, text=text)
     return UnplacedReason(
         cause=UnplacedCause.LIMIT, text="no plan within the limits has room for it"

@@ -36,9 +36,7 @@ def placeable(lots: Sequence[Lot], ground: OfferArrays) -> NDArray[np.bool_]:
 def why_hopeless(problem: Problem, ground: OfferArrays, pod: PodClass) -> UnplacedReason | None:
     """The first reason that rules out all offers for a pod, or None if one can take it."""
     if not problem.offers:
-        return UnplacedReason(
-            cause=UnplacedCause.NO_OFFERS, text="there is nothing that could be bought"
-        )
+        return UnplacedReason(cause=UnplacedCause.NO_OFFERS, text="no offer can be bought")
     if not ground.largest(pod.offers):
         return _emptied(problem, pod)
     return _too_large(problem, ground, pod)
@@ -50,12 +48,12 @@ def _emptied(problem: Problem, pod: PodClass) -> UnplacedReason:
     # judge.
     for name, left in pod.narrowed:
         if left == 0:
-            text = f"{name}: none of the {before} offers will do"
+            text = f"0 of {before} offers fit: {name}"
             return UnplacedReason(
                 cause=UnplacedCause.CONSTRAINT, text=text, rule=name, available=before
             )
         before = left
-    text = f"none of the {before} offers is allowed"
+    text = f"0 of {before} offers are allowed"
     return UnplacedReason(cause=UnplacedCause.CONSTRAINT, text=text, available=before)
 
 
@@ -63,7 +61,7 @@ def _too_large(problem: Problem, ground: OfferArrays, pod: PodClass) -> Unplaced
     """A resource that no allowed offer has enough of, or else what the closest offer lacks."""
     for r, (most, o) in enumerate(ground.largest(pod.offers)):
         if pod.requests[r] > most:
-            return _lacks(problem, ground.offers[o], pod, r=r, who="the most that an offer leaves")
+            return _lacks(problem, ground.offers[o], pod, r=r, who="the largest offer")
     allowed = np.flatnonzero(ground.allowed_to(pod.offers))
     # Each resource alone fits on some offer, but perhaps no offer has all of them. The closest one
     # lacks the fewest resources.
@@ -73,14 +71,14 @@ def _too_large(problem: Problem, ground: OfferArrays, pod: PodClass) -> Unplaced
         return None
     row = int(missing.argmin())
     offer = ground.offers[int(allowed[row])]
-    return _lacks(problem, offer, pod, r=int(lacking[row].argmax()), who="what the closest leaves")
+    return _lacks(problem, offer, pod, r=int(lacking[row].argmax()), who="the closest offer")
 
 
 def _lacks(problem: Problem, offer: Offer, pod: PodClass, *, r: int, who: str) -> UnplacedReason:
     resource, needed, available = problem.resources[r], pod.requests[r], offer.capacity[r]
     return UnplacedReason(
         cause=UnplacedCause.TOO_LARGE,
-        text=f"needs {resource} {needed}; {who} is {available} ({offer.type or offer.name})",
+        text=f"needs {needed} of {resource}; {who} leaves {available} ({offer.type or offer.name})",
         resource=resource,
         needed=needed,
         available=available,
