@@ -24,10 +24,10 @@ def test_it_begins_with_four_questions_and_folds_the_details_away() -> None:
     seen = [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
 
     assert open_ones == [
-        "Is it well?",
-        "What is it doing?",
-        "What does it cost?",
-        "How fast is it?",
+        "Health",
+        "Activity",
+        "Cost",
+        "Speed",
     ]
     assert len(seen) <= 16
     assert all(row["panels"] for row in rows if row.get("collapsed"))
