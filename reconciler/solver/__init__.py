@@ -17,7 +17,9 @@ Words of a problem (docs/concepts/words.md has the others: problem, class, offer
     unit         one pod, or the pods that must share a node; units are packed one by one
     lot          a number of equal units; a class becomes one or more lots
     domain       the nodes with the same value of a topology key, such as a zone
-    group        a rule about pods of several classes: SpreadRule, Apart or Together
+    group        a rule about pods of several classes: SpreadRule, Apart, Together or Near
+    anchor       a pod that another one, its follower, must be near
+    bundle       a unit of anchors and the followers that share a node with them
     bond         the name of a group whose rule a lot hasn't settled yet
     mark, repel  tokens: two pods don't share a node if one repels a mark of the other
     clash        two classes that may not share a node
@@ -93,6 +95,7 @@ from reconciler.solver.model.problem import (
     Group,
     Limit,
     Minimum,
+    Near,
     Offer,
     PodClass,
     Problem,
@@ -108,6 +111,7 @@ __all__ = [
     "Group",
     "Limit",
     "Minimum",
+    "Near",
     "NextBest",
     "Offer",
     "Plan",

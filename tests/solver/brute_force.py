@@ -7,8 +7,8 @@ from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING
 
-from reconciler.solver.model.problem import HOSTNAME, Apart
-from tests.solver.checker import domain_of, group_complaints, open_to
+from reconciler.solver.model.problem import HOSTNAME, Apart, Near
+from tests.solver.checker import domain_of, group_complaints, near_complaints, open_to
 
 if TYPE_CHECKING:
     from reconciler.solver.model.problem import Group, Offer, Problem
@@ -63,11 +63,19 @@ class _Search:
         group = self.problem.groups[index]
         count = self._members(index, counts)
         domain = domain_of(group, offer, 0)
+        if isinstance(group, Near):
+            anchors = {domain} if self._anchors(group, counts) else set()
+            return not count or not near_complaints(group, members={domain}, anchors=anchors)
         return not count or not group_complaints(group, self.problem, Counter({domain: count}))
 
     def _members(self, index: int, counts: tuple[int, ...]) -> int:
-        members = self.problem.groups[index].members
-        return sum(n for pod, n in zip(self.classes, counts, strict=True) if pod.name in members)
+        return self._of(self.problem.groups[index].members, counts)
+
+    def _anchors(self, group: Near, counts: tuple[int, ...]) -> int:
+        return self._of(group.anchors, counts)
+
+    def _of(self, names: frozenset[str], counts: tuple[int, ...]) -> int:
+        return sum(n for pod, n in zip(self.classes, counts, strict=True) if pod.name in names)
 
     def _visit(
         self,
@@ -136,7 +144,13 @@ class _Search:
         after = Counter({(index, domain): n for index, domain, n in levels})
         for index, group in enumerate(self.problem.groups):
             count = self._members(index, counts)
-            if not _is_by_node(group) and (count or offer.name in open_to(group, self.problem)):
+            if isinstance(group, Near) and not _is_by_node(group):
+                # Only whether there are any matters, of followers and of anchors.
+                zone = domain_of(group, offer, copies)
+                for which, any_there in ((index, count), (~index, self._anchors(group, counts))):
+                    if any_there:
+                        after[which, zone] = 1
+            elif not _is_by_node(group) and (count or offer.name in open_to(group, self.problem)):
                 after[index, domain_of(group, offer, copies)] += count
         return tuple(sorted((index, domain, n) for (index, domain), n in after.items()))
 
@@ -150,7 +164,11 @@ class _Search:
             return None
         for index, group in enumerate(self.problem.groups):
             added = Counter({domain: n for i, domain, n in levels if i == index})
-            if added and group_complaints(group, self.problem, added):
+            if isinstance(group, Near):
+                anchors = {domain for i, domain, _ in levels if i == ~index}
+                if near_complaints(group, members=set(added), anchors=anchors - {""}):
+                    return None
+            elif added and group_complaints(group, self.problem, added):
                 return None
         unplaced = dict.fromkeys(self.priorities, 0)
         for pod, n in zip(self.classes, left, strict=True):
@@ -160,4 +178,4 @@ class _Search:
 
 def _is_by_node(group: Group) -> bool:
     """Whether each node by itself shows if the rule is kept."""
-    return isinstance(group, Apart) and group.key == HOSTNAME
+    return isinstance(group, Apart | Near) and group.key == HOSTNAME

@@ -10,7 +10,7 @@ from collections import Counter
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING
 
-from reconciler.solver.model.problem import HOSTNAME, Apart, Group, SpreadRule, Together
+from reconciler.solver.model.problem import HOSTNAME, Apart, Group, Near, SpreadRule, Together
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -113,6 +113,12 @@ def domain_of(group: Group, offer: Offer, number: int) -> str:
 
 def _group_wrong(group: Group, problem: Problem, plan: Plan) -> list[str]:
     offers = {offer.name: offer for offer in problem.offers}
+    if isinstance(group, Near):
+        return near_complaints(
+            group,
+            members=_domains_with(group.members, group, plan, offers),
+            anchors=_domains_with(group.anchors, group, plan, offers),
+        )
     usable = open_to(group, problem)
     added: Counter[str] = Counter()
     for number, node in enumerate(plan.nodes):
@@ -122,12 +128,33 @@ def _group_wrong(group: Group, problem: Problem, plan: Plan) -> list[str]:
     return group_complaints(group, problem, added)
 
 
+def _domains_with(
+    names: frozenset[str], group: Group, plan: Plan, offers: dict[str, Offer]
+) -> set[str]:
+    return {
+        domain_of(group, offers[node.offer], number)
+        for number, node in enumerate(plan.nodes)
+        if names & node.pods.keys()
+    }
+
+
+def near_complaints(group: Near, *, members: set[str], anchors: set[str]) -> list[str]:
+    """What is wrong with followers and anchors in these domains."""
+    return [
+        f"group {group.name}: followers in {domain or 'no domain'} without an anchor"
+        for domain in sorted(members)
+        if not domain or domain not in anchors | group.running
+    ]
+
+
 def open_to(group: Group, problem: Problem) -> set[str]:
     """The offers that pods of a group may use."""
     return {n for pod in problem.classes if pod.name in group.members for n in pod.offers}
 
 
-def group_complaints(group: Group, problem: Problem, added: Counter[str]) -> list[str]:
+def group_complaints(
+    group: SpreadRule | Apart | Together, problem: Problem, added: Counter[str]
+) -> list[str]:
     """What is wrong with so many more pods of a group in the domain of each node of a plan.
 
     A node that the group may use counts as a domain, also if it gets none of its pods.

@@ -11,6 +11,7 @@ from reconciler.solver.model.problem import (
     Group,
     Limit,
     Minimum,
+    Near,
     Offer,
     PodClass,
     Problem,
@@ -43,6 +44,34 @@ def ruled(seed: int) -> Problem:
         groups=tuple(
             _group(chance, number, names, offers) for number in range(chance.choice((0, 0, 1, 2)))
         ),
+    )
+
+
+def near(seed: int) -> Problem:
+    """The same where up to three rules tie followers to anchors, in chains and with two anchors."""
+    chance = random.Random(f"near {seed}")
+    drawn = ruled(seed)
+    while len(drawn.classes) < 2:
+        drawn = ruled(chance.randint(0, 10**6))
+    names = [pod.name for pod in drawn.classes]
+    followers = tuple(
+        _near(chance, number, names, drawn.offers) for number in range(chance.randint(1, 3))
+    )
+    return replace(drawn, groups=(*drawn.groups, *followers))
+
+
+def _near(chance: random.Random, number: int, names: list[str], offers: tuple[Offer, ...]) -> Near:
+    # Anchors have lower numbers than their followers, so no class needs itself.
+    follower = chance.randint(1, len(names) - 1)
+    anchors = chance.sample(names[:follower], chance.randint(1, min(2, follower)))
+    key = chance.choice((ZONE, HOSTNAME))
+    homes = [offer.name for offer in offers if offer.exists] if key == HOSTNAME else ["a", "b"]
+    return Near(
+        name=f"near-{number}",
+        key=key,
+        members=frozenset(names[follower : follower + chance.choice((1, 1, 2))]),
+        anchors=frozenset(anchors),
+        running=frozenset(home for home in homes if chance.random() < 0.2),
     )
 
 

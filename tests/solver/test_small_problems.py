@@ -12,7 +12,7 @@ from reconciler.solver.model.problem import HOSTNAME, SpreadRule
 from reconciler.solver.packing.solving import solve
 from tests.solver.brute_force import Rank, optimum
 from tests.solver.checker import complaints
-from tests.solver.problems import plain, ruled, within_skew
+from tests.solver.problems import near, plain, ruled, within_skew
 
 if TYPE_CHECKING:
     from reconciler.solver import Plan
@@ -123,6 +123,12 @@ def test_a_problem_with_every_rule_is_solved_as_by_trying_everything(start: int)
         _solved_as_by_trying_everything(ruled(seed))
 
 
+@pytest.mark.parametrize("start", range(0, 20, 10))
+def test_a_problem_with_followers_is_solved_as_by_trying_everything(start: int) -> None:
+    for seed in range(start, start + 10):
+        _solved_as_by_trying_everything(near(seed))
+
+
 @pytest.mark.parametrize(
     ("pods", "count"), [("kb", 20), ("kb", 50), ("heavy", 20), ("heavy", 50), ("big", 20)]
 )
@@ -155,6 +161,13 @@ def test_a_small_problem_that_is_not_proven_soon_is_packed_well_all_the_same(see
 def test_thousands_of_small_problems_are_solved_as_by_trying_everything(start: int) -> None:
     for seed in range(start, start + BATCH):
         _solved_as_by_trying_everything(plain(seed) if seed % 3 == 0 else ruled(seed))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("start", range(20, 220, 20))
+def test_hundreds_of_problems_with_followers_are_solved_as_by_trying_everything(start: int) -> None:
+    for seed in range(start, start + 20):
+        _solved_as_by_trying_everything(near(seed))
 
 
 def test_bytes_are_no_trouble_where_a_pod_asks_for_none() -> None:

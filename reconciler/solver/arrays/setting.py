@@ -12,7 +12,9 @@ from reconciler.solver.arrays.coarse import to_bound, to_pack
 from reconciler.solver.arrays.minima import with_minima_opened
 from reconciler.solver.arrays.table import Table, table_of
 from reconciler.solver.model.hopeless import placeable
-from reconciler.solver.model.lots import Lot, OfferArrays, ground_of, lots_of, relaxed_lots_of
+from reconciler.solver.model.lots import Lot, OfferArrays, ground_of, relaxed_lots_of
+from reconciler.solver.model.nearness import NO_GUESS, NearGuess, with_limits_as_groups
+from reconciler.solver.model.settling import lots_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,13 +51,14 @@ class Setting:
         return dict(left)
 
 
-def setting_of(problem: Problem) -> Setting:
+def setting_of(problem: Problem, guess: NearGuess = NO_GUESS) -> Setting:
     """Both tables; they are the same one if no group, minimum or grid makes them differ."""
+    problem = with_limits_as_groups(problem)
     ground = ground_of(problem)
     lots = relaxed_lots_of(problem, ground)
     relaxed = _reachable(problem, to_bound(lots, ground), ground)
     if problem.groups or problem.minima:
-        lots = lots_of(problem, ground)
+        lots = lots_of(problem, ground, guess)
     packed = to_pack(lots, ground)
     # `to_pack` returns the very same lots unless it had to round their sizes.
     is_exact = all(one is other for one, other in zip(packed, lots, strict=True))

@@ -15,7 +15,7 @@ import numpy as np
 from reconciler.solver.arrays.fill import NOTHING
 from reconciler.solver.arrays.reduce import reduce_offers
 from reconciler.solver.model.dimensions import ENDLESS, clashes_of, node_dimensions
-from reconciler.solver.model.problem import HOSTNAME
+from reconciler.solver.model.problem import HOSTNAME, Near
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -154,8 +154,14 @@ def _merge(lots: Sequence[Lot]) -> list[list[Lot]]:
 def _places(problem: Problem, lots: Sequence[Lot], ground: OfferArrays) -> NDArray[np.int64]:
     """A number for each offer, the same for offers in the same domains of all open groups."""
     bonds = {name for lot in lots for name in lot.bonds}
-    keys = sorted({group.key for group in problem.groups if group.name in bonds} - {HOSTNAME})
-    lies = [tuple(offer.labels.get(key, "") for key in keys) for offer in ground.offers]
+    open_groups = [group for group in problem.groups if group.name in bonds]
+    keys = sorted({group.key for group in open_groups} - {HOSTNAME})
+    # Nodes with a running anchor differ from others.
+    near = [g.running for g in open_groups if isinstance(g, Near) and g.key == HOSTNAME]
+    lies = [
+        (*(o.labels.get(key, "") for key in keys), *(str(o.name in names) for names in near))
+        for o in ground.offers
+    ]
     numbers = {domains: number for number, domains in enumerate(sorted(set(lies)))}
     return np.array([numbers[domains] for domains in lies], dtype=np.int64)
 

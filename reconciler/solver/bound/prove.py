@@ -19,7 +19,8 @@ from reconciler.solver.arrays.table import room_alone
 from reconciler.solver.bound.bound import lower_bound
 from reconciler.solver.bound.integer import Ending, IntegerProgram
 from reconciler.solver.bound.relax import relax
-from reconciler.solver.model.problem import HOSTNAME, Apart, Group, SpreadRule, Together
+from reconciler.solver.model.lots import anchor_bond
+from reconciler.solver.model.problem import HOSTNAME, Apart, Group, Near, SpreadRule, Together
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -224,9 +225,27 @@ class _Model:
                     self.program.hold(level, high=most, given=(taken,))
             case SpreadRule():
                 self._hold_spread(group, members)
+            case Near():
+                self._hold_near(group, members)
 
     def _hold_in_one(self, taken: list[int]) -> None:
         self.program.hold([(one, 1) for one in taken], high=1)
+
+    def _hold_near(self, group: Near, members: list[int]) -> None:
+        bond = anchor_bond(group)
+        anchors = [k for k, lots in enumerate(self.table.lots) if bond in lots[0].bonds]
+        if group.key == HOSTNAME:
+            for place in self.places:
+                if not {self.table.names[o][0][0] for o in place.kinds} & group.running:
+                    units = [(place.units[k], 1) for k in anchors if k in place.units]
+                    taken = self._holds_any(place, members)
+                    self.program.hold([*units, (taken, -1)], low=0)
+            return
+        near = self._domains(group, anchors, is_bound=False)
+        for name, (_, taken) in self._domains(group, members).items():
+            if name not in group.running:
+                level = near[name][0] if name in near else []
+                self.program.hold([*level, (taken, -1)], low=0)
 
     def _holds_any(self, place: _Place, members: list[int]) -> int:
         taken = self.program.variable(0, 1)
@@ -236,9 +255,12 @@ class _Model:
         return taken
 
     def _domains(
-        self, group: Group, members: list[int]
+        self, group: Group, members: list[int], *, is_bound: bool = True
     ) -> dict[str, tuple[list[tuple[int, int]], int]]:
-        """For each domain, the sum of the group's units there, and a variable for "any at all"."""
+        """For each domain, the sum of the group's units there, and a variable for "any at all".
+
+        Units that aren't bound by the rule may also be in no domain.
+        """
         total = int(self.table.demand[members].sum())
         levels: dict[str, list[tuple[int, int]]] = {}
         for place in self.places:
@@ -246,7 +268,7 @@ class _Model:
             shares = []
             for name, kinds in self._kinds_by_domain(group, place).items():
                 # An offer without the label is in no domain, so the group may not use it.
-                share = self.program.variable(0, total if name else 0)
+                share = self.program.variable(0, total if name or not is_bound else 0)
                 entries = [(share, 1), *((kind, -total) for kind in kinds)]
                 self.program.hold(entries, high=0)
                 levels.setdefault(name, []).append((share, 1))

@@ -2,7 +2,8 @@
 
 Merged lots are handed out in order. Equal offers take turns, those of the lowest rank first. If
 some pods of a spread found no place, the spread may be out of balance; then pods are taken out of
-the fullest domains until it holds again.
+the fullest domains until it holds again. In the same way, followers are taken out of a domain in
+which their anchor found no place.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reconciler.solver.model.problem import HOSTNAME, SpreadRule
+from reconciler.solver.model.problem import HOSTNAME, Near, SpreadRule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -48,7 +49,8 @@ def assemble(problem: Problem, table: Table, draft: Draft) -> list[DraftNode]:
         # A draft of the exact program has a node without pods only where a minimum requires it.
         nodes.append(DraftNode(offers[next(copies[o])], pods, kept=bool(table.sunk[o]) or not pods))
     nodes += _empty_but_paid(table, used, copies=copies, offers=offers)
-    _level_spreads(problem, nodes)
+    while _level_spreads(problem, nodes) or _take_out_stranded(problem, nodes):
+        pass
     return [node for node in nodes if node.pods or (node.kept and not node.offer.exists)]
 
 
@@ -90,11 +92,40 @@ def _empty_but_paid(
     ]
 
 
-def _level_spreads(problem: Problem, nodes: Sequence[DraftNode]) -> None:
-    """Take pods out until all spreads hold; each round takes one out, so it ends."""
+def _level_spreads(problem: Problem, nodes: Sequence[DraftNode]) -> bool:
+    """Take a pod out if a spread doesn't hold; returns whether there was one."""
     spreads = [g for g in problem.groups if isinstance(g, SpreadRule) and g.key != HOSTNAME]
-    while any(_take_out_one(problem, spread, nodes) for spread in spreads):
-        pass
+    return any(_take_out_one(problem, spread, nodes) for spread in spreads)
+
+
+def _take_out_stranded(problem: Problem, nodes: Sequence[DraftNode]) -> bool:
+    """Take out all followers in domains without an anchor; returns whether there were any."""
+    found = False
+    for group in problem.groups:
+        if isinstance(group, Near):
+            open_to = group.running | anchored_domains(group, nodes)
+            for number, node in enumerate(nodes):
+                stranded = group.members & node.pods.keys()
+                if stranded and _domain(group, node, number) not in open_to:
+                    node.pods -= Counter({name: node.pods[name] for name in stranded})
+                    found = True
+    return found
+
+
+def anchored_domains(group: Near, nodes: Sequence[DraftNode]) -> set[str]:
+    """The domains of the nodes that hold an anchor of the group."""
+    return {
+        _domain(group, node, number)
+        for number, node in enumerate(nodes)
+        if any(node.pods[name] for name in group.anchors)
+    } - {""}
+
+
+def _domain(group: Near, node: DraftNode, number: int) -> str:
+    """The domain of a node; each new node is one of its own to a rule about nodes."""
+    if group.key == HOSTNAME:
+        return node.offer.name if node.offer.exists else f"new node {number}"
+    return node.offer.labels.get(group.key, "")
 
 
 def _take_out_one(problem: Problem, spread: SpreadRule, nodes: Sequence[DraftNode]) -> bool:

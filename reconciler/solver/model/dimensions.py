@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reconciler.solver.model.problem import HOSTNAME, Apart, Together
+from reconciler.solver.model.problem import HOSTNAME, Apart, Near, Together
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +70,7 @@ def _shared(
 ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
     columns = []
     for group in sorted(problem.groups, key=lambda group: group.name):
-        if isinstance(group, Together) or group.key != HOSTNAME:
+        if isinstance(group, Together | Near) or group.key != HOSTNAME:
             continue
         size = np.array([dict(lot.shares).get(group.name, 0) for lot in lots], dtype=np.float64)
         left = [_most(group) - group.running.get(offer.name, 0) for offer in ground.offers]

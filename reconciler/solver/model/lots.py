@@ -16,6 +16,7 @@ import numpy as np
 from reconciler.solver.model.problem import (
     HOSTNAME,
     Apart,
+    Near,
     PodClass,
     Problem,
     SpreadRule,
@@ -107,34 +108,25 @@ def ground_of(problem: Problem) -> OfferArrays:
     return OfferArrays(offers=offers, capacity=capacity, price=price)
 
 
-def lots_of(problem: Problem, ground: OfferArrays) -> list[Lot]:
-    """All pods of the problem as lots, with the rules about domains settled."""
-    lots = [_lot_of(pod, allowed) for pod, allowed in _allowed_rows(problem, ground)]
-    for group in sorted(problem.groups, key=_order):
-        match group:
-            case Together():
-                lots = _together(lots, group, ground)
-            case SpreadRule() | Apart() if group.key == HOSTNAME:
-                lots = [_with_share(lot, group) for lot in lots]
-            case SpreadRule() | Apart():
-                lots = _split(lots, group, ground)
-    return [lot for lot in lots if lot.count]
+def plain_lots(problem: Problem, ground: OfferArrays) -> list[Lot]:
+    """Each class as one lot, before any rule about domains."""
+    return [_lot_of(pod, allowed) for pod, allowed in _allowed_rows(problem, ground)]
 
 
 def relaxed_lots_of(problem: Problem, ground: OfferArrays) -> list[Lot]:
     """The same pods without any choice of a domain, so that their bound holds for all plans."""
-    lots = [_lot_of(pod, allowed) for pod, allowed in _allowed_rows(problem, ground)]
-    for group in sorted(problem.groups, key=_order):
+    lots = plain_lots(problem, ground)
+    for group in sorted(problem.groups, key=together_first):
         # Rules about single nodes are kept exactly by the table. All others become bonds, which
         # only the exact program (bound/prove.py) knows.
-        if not isinstance(group, Together) and group.key == HOSTNAME:
-            lots = [_with_share(lot, group) for lot in lots]
+        if not isinstance(group, Together | Near) and group.key == HOSTNAME:
+            lots = [with_share(lot, group) for lot in lots]
         else:
             lots = [_with_bond(lot, group) for lot in lots]
     return [lot for lot in lots if lot.count]
 
 
-def _order(group: SpreadRule | Apart | Together) -> tuple[int, str]:
+def together_first(group: Group) -> tuple[int, str]:
     """Together comes first: what it restricts to one domain must be known before lots are split."""
     return (0 if isinstance(group, Together) else 1, group.name)
 
@@ -172,7 +164,8 @@ def _lot_of(pod: PodClass, allowed: NDArray[np.bool_]) -> Lot:
     )
 
 
-def _is_member(lot: Lot, members: frozenset[str]) -> bool:
+def is_member(lot: Lot, members: frozenset[str]) -> bool:
+    """Whether a unit of the lot holds a pod of these classes."""
     return any(name in members for name, _ in lot.pods)
 
 
@@ -181,14 +174,23 @@ def _weight(lot: Lot, members: frozenset[str]) -> int:
     return sum(times for name, times in lot.pods if name in members)
 
 
-def _with_share(lot: Lot, group: SpreadRule | Apart) -> Lot:
+def with_share(lot: Lot, group: SpreadRule | Apart) -> Lot:
+    """The lot with the number of pods of the group that one unit holds."""
     weight = _weight(lot, group.members)
     return replace(lot, shares=(*lot.shares, (group.name, weight))) if weight else lot
 
 
 def _with_bond(lot: Lot, group: Group) -> Lot:
-    member = _is_member(lot, group.members)
-    return replace(lot, bonds=(*lot.bonds, group.name)) if member else lot
+    if is_member(lot, group.members):
+        lot = replace(lot, bonds=(*lot.bonds, group.name))
+    if isinstance(group, Near) and is_member(lot, group.anchors):
+        lot = replace(lot, bonds=(*lot.bonds, anchor_bond(group)))
+    return lot
+
+
+def anchor_bond(group: Near) -> str:
+    """The bond of the anchors of a group; the bond of its followers is the group's name."""
+    return f"anchor of {group.name}"
 
 
 def fits(lot: Lot, ground: OfferArrays) -> NDArray[np.bool_]:
@@ -202,9 +204,10 @@ def clash(one: Lot, other: Lot) -> bool:
     return bool(one.marks & other.repels or one.repels & other.marks)
 
 
-def _together(lots: Sequence[Lot], group: Together, ground: OfferArrays) -> list[Lot]:
-    members = [lot for lot in lots if _is_member(lot, group.members) and lot.count]
-    others = [lot for lot in lots if not _is_member(lot, group.members)]
+def put_together(lots: Sequence[Lot], group: Together, ground: OfferArrays) -> list[Lot]:
+    """The lots, with the members of the group on one node or in one domain."""
+    members = [lot for lot in lots if is_member(lot, group.members) and lot.count]
+    others = [lot for lot in lots if not is_member(lot, group.members)]
     if not members:
         return others
     if group.key == HOSTNAME:
@@ -223,7 +226,7 @@ def _on_one_node(members: Sequence[Lot], ground: OfferArrays) -> list[Lot]:
     left = [replace(lot, count=lot.count - n) for lot, n in zip(ordered, chosen, strict=True)]
     # What was left out may not use any offer: it would be on another node than the rest.
     stranded = [replace(lot, allowed=np.zeros_like(lot.allowed)) for lot in left if lot.count]
-    return [*stranded, *([_composite(ordered, chosen)] if any(chosen) else [])]
+    return [*stranded, *([composite(ordered, chosen)] if any(chosen) else [])]
 
 
 def _most_that_fit(
@@ -234,12 +237,13 @@ def _most_that_fit(
     while low < high:
         middle = (low + high + 1) // 2
         trial = [*chosen[:place], middle, *chosen[place + 1 :]]
-        works = fits(_composite(lots, trial), ground).any()
+        works = fits(composite(lots, trial), ground).any()
         low, high = (middle, high) if works else (low, middle - 1)
     return low
 
 
-def _composite(lots: Sequence[Lot], chosen: Sequence[int]) -> Lot:
+def composite(lots: Sequence[Lot], chosen: Sequence[int]) -> Lot:
+    """A unit of so many units of each lot."""
     parts = [(lot, n) for lot, n in zip(lots, chosen, strict=True) if n]
     total = [sum(lot.requests[r] * n for lot, n in parts) for r in range(len(lots[0].requests))]
     shares: dict[str, int] = {}
@@ -268,11 +272,11 @@ def _in_one_domain(members: Sequence[Lot], group: Together, ground: OfferArrays)
         return [replace(lot, allowed=np.zeros_like(lot.allowed)) for lot in members]
     masks = {name: np.array([one == name for one in domains]) for name in names}
     # A guess: packing can't compare domains. For small problems the exact program tries them all.
-    best = min(names, key=lambda name: (*_cost_in(members, masks[name], ground), name))
+    best = min(names, key=lambda name: (*cost_in(members, masks[name], ground), name))
     return [replace(lot, allowed=lot.allowed & masks[best]) for lot in members]
 
 
-def _cost_in(
+def cost_in(
     members: Sequence[Lot], mask: NDArray[np.bool_], ground: OfferArrays
 ) -> tuple[tuple[tuple[int, int], ...], float]:
     """The pods by priority that don't fit in a domain, and roughly what the others cost there."""
@@ -294,18 +298,18 @@ def unit_price(lot: Lot, ground: OfferArrays, usable: NDArray[np.bool_]) -> floa
     return float((share * ground.price[usable]).min())
 
 
-def _split(lots: Sequence[Lot], group: SpreadRule | Apart, ground: OfferArrays) -> list[Lot]:
+def split(lots: Sequence[Lot], group: SpreadRule | Apart, ground: OfferArrays) -> list[Lot]:
     """Split each member lot into one lot per domain, so that the group as a whole is balanced."""
     domains = ground.domains(group.key)
     names = sorted({name for name in domains if name})
     masks = {name: np.array([one == name for one in domains]) for name in names}
-    members = [lot for lot in lots if _is_member(lot, group.members)]
+    members = [lot for lot in lots if is_member(lot, group.members)]
     open_to = [name for name in names if any((lot.allowed & masks[name]).any() for lot in members)]
     level = _starting_level(group, open_to)
     result = []
     # Important pods go first: if domains run out of room, the others are left without one.
     for lot in sorted(lots, key=lambda lot: (-lot.priority, lot.pods)):
-        if _is_member(lot, group.members):
+        if is_member(lot, group.members):
             result += _spread_out(lot, group, level=level, masks=masks, ground=ground)
         else:
             result.append(lot)

@@ -141,7 +141,22 @@ class Together:
     members: frozenset[str]
 
 
-Group = SpreadRule | Apart | Together
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Near:
+    """A domain that gets a pod of `members` has a pod of `anchors`, one that runs or a planned one.
+
+    `running` has the domains in which an anchor runs already. No class may need itself, not even by
+    way of other rules: pods are bound one after the other, so one of them must be able to go first.
+    """
+
+    name: str
+    key: str
+    members: frozenset[str]
+    anchors: frozenset[str]
+    running: frozenset[str] = frozenset()
+
+
+Group = SpreadRule | Apart | Together | Near
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reconciler.solver.model.problem import HOSTNAME, Apart, Group, Minimum, Offer, Together
+from reconciler.solver.model.problem import HOSTNAME, Apart, Group, Minimum, Near, Offer, Together
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -94,6 +94,8 @@ def _existing(
 def _running(group: Group, settled: Sequence[tuple[str, DraftNode]]) -> Group:
     if isinstance(group, Together):
         return group
+    if isinstance(group, Near):
+        return replace(group, running=group.running | _anchored(group, settled))
     running = Counter(dict(group.running))
     for name, node in settled:
         domain = name if group.key == HOSTNAME else node.offer.labels.get(group.key, "")
@@ -101,8 +103,21 @@ def _running(group: Group, settled: Sequence[tuple[str, DraftNode]]) -> Group:
         # move with it to that name.
         before = group.running.get(node.offer.name, 0) if group.key == HOSTNAME else 0
         running[domain] += before + sum(node.pods[member] for member in group.members)
-    # The unary plus drops zeros: a domain that is listed counts in a spread even if it is empty.
-    return replace(group, running=dict(+running))
+    # A domain without pods still counts as one if it was listed.
+    return replace(
+        group, running={name: n for name, n in running.items() if n or name in group.running}
+    )
+
+
+def _anchored(group: Near, settled: Sequence[tuple[str, DraftNode]]) -> set[str]:
+    """The domains that are open to followers by what is decided; a node has a new name there."""
+    by_node = group.key == HOSTNAME
+    return {
+        name if by_node else node.offer.labels.get(group.key, "")
+        for name, node in settled
+        if any(node.pods[anchor] for anchor in group.anchors)
+        or (by_node and node.offer.name in group.running)
+    } - {""}
 
 
 def _per_node(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,15 +16,17 @@ from reconciler.solver.bound.relax import relax
 from reconciler.solver.model.assemble import DraftNode, assemble
 from reconciler.solver.model.plan import Stop
 from reconciler.solver.model.problem import CLOSE
+from reconciler.solver.model.ranking import cost_of_new_nodes, rank_of
 from reconciler.solver.packing.cover import cover
 from reconciler.solver.packing.dive import Dive
 from reconciler.solver.packing.finish import right_sized, with_real_sizes
 from reconciler.solver.packing.first_fit import first_fit
 from reconciler.solver.packing.improve import improve, mend
 from reconciler.solver.packing.pack import pack
+from reconciler.solver.packing.topping_up import topped_up
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from reconciler.solver.bound.columns import ColumnPricing
     from reconciler.solver.bound.prove import Proof
     from reconciler.solver.model.budget import Budget
-    from reconciler.solver.model.problem import Problem
 
 MOST_CLASSES = 400
 """With more classes than this, a dive for the whole problem costs more than it gains."""
@@ -56,45 +56,6 @@ NEARLY = 0.02
 """Patterns that waste at most this share of their cost are kept for the dive."""
 PATIENCE = 40
 """The search ends after this many tries in a row without an improvement."""
-
-Rank = tuple[tuple[tuple[int, int], ...], int, int]
-
-
-def rank_of(problem: Problem, nodes: Sequence[DraftNode]) -> Rank:
-    """How answers are compared: by unplaced pods, then by cost, then by the number of nodes."""
-    placed: Counter[str] = Counter()
-    for node in nodes:
-        placed.update(node.pods)
-    left: Counter[int] = Counter()
-    for pod in problem.classes:
-        left[pod.priority] += pod.count - placed[pod.name]
-    missing = tuple(sorted(((p, n) for p, n in left.items() if n), reverse=True))
-    return missing, cost_of_new_nodes(nodes), len(nodes)
-
-
-def is_better(problem: Problem, one: Sequence[DraftNode], other: Sequence[DraftNode]) -> bool:
-    """Whether one answer is better, where nothing of two currencies is weighed against each other.
-
-    With equally many pods placed it costs less in one currency and no more in any other.
-    """
-    ranks = rank_of(problem, one), rank_of(problem, other)
-    paid, instead = _costs(one), _costs(other)
-    if ranks[0][0] != ranks[1][0] or len(paid.keys() | instead.keys()) <= 1:
-        return ranks[0] < ranks[1]
-    return paid != instead and all(paid[name] <= instead[name] for name in (*paid, *instead))
-
-
-def _costs(nodes: Sequence[DraftNode]) -> Counter[str]:
-    found: Counter[str] = Counter()
-    for node in nodes:
-        if not node.offer.exists:
-            found[node.offer.currency] += node.offer.price
-    return found
-
-
-def cost_of_new_nodes(nodes: Sequence[DraftNode]) -> int:
-    """The cost of the new nodes per hour."""
-    return sum(0 if node.offer.exists else node.offer.price for node in nodes)
 
 
 @dataclass(slots=True)
@@ -122,7 +83,8 @@ class Search:
         """Run all stages until the best is good enough or the budget is spent."""
         setting = self.setting
         draft = first_fit(setting.table, self.budget)
-        self.first = self.best = assemble(setting.problem, setting.table, draft)
+        nodes = assemble(setting.problem, setting.table, draft)
+        self.first = self.best = topped_up(setting.problem, nodes, self.budget)
         if not setting.relaxed.classes or not setting.relaxed.offers:
             self.stop = Stop.NOTHING_TO_DO
             return
@@ -184,7 +146,7 @@ class Search:
     def offer(self, table: Table, draft: Draft) -> None:
         """Keep a draft if it is the best so far."""
         problem = self.setting.problem
-        nodes = assemble(problem, table, draft)
+        nodes = topped_up(problem, assemble(problem, table, draft), self.budget)
         # The ranks compare assembled nodes: only these have real sizes and balanced spreads.
         if not self.setting.is_exact:
             nodes = with_real_sizes(problem, self.setting.ground, nodes)

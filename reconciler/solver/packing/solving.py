@@ -9,16 +9,17 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from reconciler.solver.arrays.setting import setting_of
 from reconciler.solver.model.assemble import DraftNode, assemble
 from reconciler.solver.model.budget import Budget
 from reconciler.solver.model.explain import explained_nodes, unplaced_classes
 from reconciler.solver.model.lots import ground_of
 from reconciler.solver.model.plan import Plan, Stop, WeightStep
 from reconciler.solver.model.problem import CLOSE, Effort, Problem
+from reconciler.solver.model.ranking import cost_of_new_nodes, is_better, rank_of
 from reconciler.solver.model.steps import StepAnswer, in_steps, turns_of
 from reconciler.solver.packing.first_fit import first_fit
-from reconciler.solver.packing.search import Search, cost_of_new_nodes, is_better, rank_of
+from reconciler.solver.packing.search import Search
+from reconciler.solver.packing.topping_up import best_setting, topped_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -94,7 +95,7 @@ class _Solve:
 
     def by_search(self, problem: Problem) -> StepAnswer:
         """Solve one step with all stages."""
-        search = Search(setting_of(problem), self.budget, self._tell, self.content)
+        search = Search(best_setting(problem, self.budget), self.budget, self._tell, self.content)
         search.run()
         self.stops.append(search.stop)
         self.first = search.first
@@ -102,9 +103,10 @@ class _Solve:
 
     def by_first_fit(self, problem: Problem) -> StepAnswer:
         """Solve one step by first-fit alone, which proves nothing."""
-        setting = setting_of(problem)
+        setting = best_setting(problem, self.budget)
         draft = first_fit(setting.table, self.budget)
-        return StepAnswer(nodes=assemble(problem, setting.table, draft), bound=0)
+        nodes = assemble(setting.problem, setting.table, draft)
+        return StepAnswer(nodes=topped_up(setting.problem, nodes, self.budget), bound=0)
 
     def plan(
         self,
