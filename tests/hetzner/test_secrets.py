@@ -5,15 +5,17 @@ from __future__ import annotations
 import base64
 import logging
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
 from prometheus_client import generate_latest
+from typing_extensions import override
 
 from growth.api.meta import KeyReference
 from growth.errors import Misconfigured
-from growth.kube.transport import connect
+from growth.kube.errors import AlreadyExists, Refused
+from growth.kube.transport import Connection, Response, connect
 from reconciler.providers.hetzner.cluster_secrets import FRESH_FOR, ClusterSecrets
 from tests.hetzner.build import JOIN_TOKEN, K3S, node_class, order
 from tests.hetzner.conftest import TOKEN
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from growth.instant import Instant
-    from growth.kube.transport import Connection
     from tests.hetzner.story import Story
     from tests.live import LiveCluster
 
@@ -179,6 +180,39 @@ async def test_an_order_that_is_tried_again_joins_with_the_same_token_for_longer
     assert again == first
     assert base64.b64decode(stored["data"]["expiration"]).decode() == "2026-01-01T00:15:00Z"
     assert stored["type"] == "bootstrap.kubernetes.io/token"
+
+
+class Strict(Connection):
+    """An API server that lets no token be prolonged, as one whose policy bounds its life."""
+
+    def __init__(self) -> None:
+        self.stored: dict[str, str] = {}
+
+    @override
+    async def request(self, method: str, path: str, **given: Any) -> Response:
+        if method == "PATCH":
+            raise Refused("a join token expires within 25 hours of its creation")
+        if method == "DELETE":
+            self.stored = {}
+        elif self.stored:
+            raise AlreadyExists(path)
+        else:
+            self.stored = given["body"]["stringData"]
+        return Response(status=200, headers={}, body=b"{}")
+
+
+async def test_a_token_that_may_not_live_longer_is_made_anew(clock: Clock) -> None:
+    server = Strict()
+    secrets = ClusterSecrets(server, now=clock, token_life=lambda _: timedelta(minutes=10))
+    wanted = order("default-1", request_uid="1")
+    first = await secrets.join_token(wanted, node_class())
+    clock.seconds += 86400
+
+    again = await secrets.join_token(wanted, node_class())
+
+    assert again != first
+    assert again == f"{server.stored['token-id']}.{server.stored['token-secret']}"
+    assert server.stored["expiration"] == "2026-01-02T00:10:00Z"
 
 
 @pytest.mark.cluster

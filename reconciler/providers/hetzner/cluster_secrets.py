@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from growth.errors import Misconfigured
 from growth.kube.call import MERGE_PATCH
-from growth.kube.errors import AlreadyExists, NotFound
+from growth.kube.errors import AlreadyExists, NotFound, Refused
 from reconciler.providers.hetzner.bootstrap import tokens
 
 if TYPE_CHECKING:
@@ -81,7 +81,12 @@ class ClusterSecrets:
         try:
             await self._connection.request("POST", _path(tokens.NAMESPACE), body=body)
         except AlreadyExists:
-            return await self._prolonged(token, body["stringData"]["expiration"])
+            try:
+                return await self._prolonged(token, body["stringData"]["expiration"])
+            except Refused:
+                # The API server lets no token live longer than a day. No machine has used it.
+                await self._withdraw(order.request_uid)
+                await self._connection.request("POST", _path(tokens.NAMESPACE), body=body)
         return token.text
 
     async def withdraw_join_tokens(self) -> None:
@@ -89,10 +94,13 @@ class ClusterSecrets:
         done = frozenset(self._done())
         self._withdrawn &= done
         for uid in sorted(done - self._withdrawn):
-            name = tokens.secret_name(tokens.token_id(uid))
-            with suppress(NotFound):
-                await self._connection.request("DELETE", f"{_path(tokens.NAMESPACE)}/{name}")
+            await self._withdraw(uid)
             self._withdrawn |= {uid}
+
+    async def _withdraw(self, request_uid: str) -> None:
+        name = tokens.secret_name(tokens.token_id(request_uid))
+        with suppress(NotFound):
+            await self._connection.request("DELETE", f"{_path(tokens.NAMESPACE)}/{name}")
 
     async def _prolonged(self, token: tokens.JoinToken, expiration: str) -> str:
         """The token of an earlier try, extended to the expiration of a new one."""
