@@ -59,8 +59,8 @@ NAMESPACE_PART: Final = ManifestPart("base/namespace.yaml")
 """It is applied first. Helm creates the namespace itself."""
 PARTS: Final = (
     ManifestPart("base/priority.yaml"),
-    ManifestPart("base/reconciler.yaml"),
     ManifestPart("base/guard.yaml"),
+    ManifestPart("base/reconciler.yaml"),
     ManifestPart("base/webhooks.yaml", _WEBHOOK),
     ManifestPart("base/webhook.yaml", _WEBHOOK),
     ManifestPart("base/admission-policy.yaml", When("admission", "Policy")),

@@ -42,7 +42,7 @@ class Witness(FaultProxy):
             return web.json_response({})
         self.asked.add(right)
         answer = await super()._handle(request)
-        if answer.status == 403 and "is forbidden: User" in str(getattr(answer, "text", "")):
+        if is_denial(answer.status, str(getattr(answer, "text", ""))):
             self.denied.append(f"{request.method} {request.path_qs}")
         return answer
 
@@ -50,6 +50,12 @@ class Witness(FaultProxy):
     def _headers_of(self, request: web.BaseRequest) -> dict[str, str]:
         # Go's client shows no token where there is no TLS.
         return super()._headers_of(request) | {"Authorization": f"Bearer {self._token}"}
+
+
+def is_denial(status: int, text: str) -> bool:
+    """Whether a role is missing, or a policy refuses what the role allows."""
+    by_role = status == 403 and "is forbidden: User" in text
+    return by_role or (status == 422 and "ValidatingAdmissionPolicy" in text)
 
 
 def asked_for(method: str, path: str, query: Any) -> Right | None:

@@ -1,20 +1,20 @@
-"""What the reconciler's token can't do though its roles would let it."""
+"""Which Secrets the reconciler's token can't reach though its roles would let it."""
 
 from __future__ import annotations
 
-import asyncio
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-import yaml
 
+from growth.api.hetznernodeclass import BootstrapKind
 from growth.kube.call import MERGE_PATCH
-from growth.kube.errors import ApiError
-from growth.kube.transport import connect
+from reconciler.providers.hetzner.bootstrap.tokens import JoinToken, token_secret
 from tests.cluster_wide import may, wait_steadily
 from tests.live import wait_until
+from tests.manifests.asking import asked, request, stolen_from
 from tests.manifests.commands import grow
-from tests.manifests.reading import SYSTEM
+from tests.manifests.reading import SYSTEM, Object
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,55 +36,13 @@ def stolen(installed: LiveCluster, tmp_path: Path) -> Path:
         lambda: may(installed, "create", "secrets", account=account, namespace="kube-system"),
         "the rights of the reconciler",
     )
-    token = installed.kubectl("create", "token", "growth-reconciler", "--namespace", SYSTEM)
-    config = yaml.safe_load(installed.kubeconfig.read_text("utf-8"))
-    config["users"][0]["user"] = {"token": token.strip()}
-    cluster = config["clusters"][0]["cluster"]
-    authority = installed.kubeconfig.parent / cluster["certificate-authority"]
-    cluster["certificate-authority"] = str(authority)
-    path = tmp_path / "stolen"
-    path.write_text(yaml.safe_dump(config), "utf-8")
-    return path
-
-
-def node(name: str, **labels: str) -> dict[str, Any]:
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
+    return stolen_from(installed, "growth-reconciler", tmp_path / "stolen")
 
 
 def secret(name: str, kind: str = "Opaque") -> dict[str, Any]:
     metadata = {"name": name, "namespace": "kube-system"}
     data = {"stringData": {"word": "a-secret"}}
     return {"apiVersion": "v1", "kind": "Secret", "type": kind, "metadata": metadata, **data}
-
-
-def asked(stolen: Path, *call: Any, content_type: str = "application/json") -> str:
-    """What becomes of a request to the API server; kubectl would look before each patch."""
-
-    async def ask() -> str:
-        async with await connect(kubeconfig=stolen, process="test") as connection:
-            method, path, body = call
-            try:
-                answer = await connection.request(
-                    method, path, body=body, content_type=content_type
-                )
-            except ApiError as error:
-                return error.message
-            return answer.body.decode()
-
-    return asyncio.run(ask())
-
-
-def test_no_node_is_deleted_that_growth_has_not_bought(
-    installed: LiveCluster, stolen: Path
-) -> None:
-    installed.create(node("foreign"), node("ours", **{"growth.dev/managed-by": "growth"}))
-    delete = ("DELETE", "/api/v1/nodes/foreign", {"dryRun": ["All"]})
-    refusal = "growth deletes no node that it hasn't bought"
-
-    wait_until(lambda: refusal in asked(stolen, *delete), "the policy is in force")
-    assert refusal in asked(stolen, "DELETE", "/api/v1/nodes/foreign", None)
-    assert '"status":"Success"' in asked(stolen, "DELETE", "/api/v1/nodes/ours", None)
-    installed.kubectl("delete", "node", "foreign", "--wait=false")
 
 
 def test_no_secret_of_kube_system_is_seen_or_changed(installed: LiveCluster, stolen: Path) -> None:
@@ -123,14 +81,78 @@ def test_no_join_token_of_others_is_changed_or_deleted(
     installed.kubectl("delete", "secret", "bootstrap-token-abcdef", "--namespace", "kube-system")
 
 
-def test_a_join_token_is_made_prolonged_and_withdrawn(installed: LiveCluster, stolen: Path) -> None:
-    token = join_token(**{"growth.dev/managed-by": "growth"})
-    prolong = {"stringData": {"expiration": "2099-01-01T00:00:00Z"}}
+SOON: Final = timedelta(minutes=10)
+GROUP: Final = "system:bootstrappers:kubeadm:default-node-token"
 
-    assert "bootstrap-token-abcdef" in asked(stolen, "POST", SECRETS, token)
+
+MACHINE: Final = "pool-3f0c8a52-5d0e-4c1b-9a67-0d2b54ce91aa"
+
+
+def own_token(
+    lives: timedelta = SOON,
+    *,
+    kind: BootstrapKind = BootstrapKind.KUBEADM,
+    uid: str = "6a7e3c5e-9a4b-4a53-8f5c-3e1d4f7b2a90",
+) -> Object:
+    """As growth makes it."""
+    return token_secret(
+        JoinToken(id="abcdef", secret="0123456789abcdef"),
+        request_name=MACHINE,
+        request_uid=uid,
+        kind=kind,
+        expires_at=datetime.now(UTC) + lives,
+    )
+
+
+def changed(token: Object, **data: str) -> Object:
+    return {**token, "stringData": {**token["stringData"], **data}}
+
+
+EVIL: Final[dict[str, Object]] = {
+    "administrators": changed(own_token(), **{"auth-extra-groups": "system:bootstrappers:masters"}),
+    "more": changed(own_token(), **{"auth-extra-groups": f"{GROUP},system:bootstrappers:other"}),
+    "a year": own_token(timedelta(days=365)),
+    "two days": own_token(timedelta(days=2)),
+    "some day": changed(own_token(), expiration="2999"),
+    "an offset": changed(own_token(), expiration="2030-01-01T00:00:00+14:00"),
+    "an innocent purpose": changed(own_token(), description="for the monitoring"),
+    "no request": {**own_token(), "metadata": {**own_token()["metadata"], "ownerReferences": []}},
+    "a place for data": changed(own_token(), loot="x"),
+}
+
+
+@pytest.mark.parametrize("evil", EVIL)
+def test_a_join_token_is_good_for_one_machine_that_joins_soon(stolen: Path, evil: str) -> None:
+    answer = asked(stolen, "POST", f"{SECRETS}?dryRun=All", EVIL[evil])
+
+    assert "a join token of growth" in answer
+
+
+def test_a_join_token_that_never_expires_is_none_of_growths(stolen: Path) -> None:
+    token = own_token()
+    del token["stringData"]["expiration"]
+
+    assert "expires within 25 hours" in asked(stolen, "POST", f"{SECRETS}?dryRun=All", token)
+
+
+@pytest.mark.parametrize("kind", BootstrapKind)
+def test_each_way_of_joining_gets_its_token(stolen: Path, kind: BootstrapKind) -> None:
+    answer = asked(stolen, "POST", f"{SECRETS}?dryRun=All", own_token(kind=kind))
+
+    assert '"name":"bootstrap-token-abcdef"' in answer
+
+
+def test_a_join_token_is_made_prolonged_and_withdrawn(installed: LiveCluster, stolen: Path) -> None:
+    installed.create(request(MACHINE))
+    uid = installed.get("noderequest", MACHINE)["metadata"]["uid"]
     path = f"{SECRETS}/bootstrap-token-abcdef"
-    assert "expiration" in asked(stolen, "PATCH", path, prolong, content_type=MERGE_PATCH)
+
+    assert "bootstrap-token-abcdef" in asked(stolen, "POST", SECRETS, own_token(uid=uid))
+    for life, answer in ((timedelta(hours=24), "expiration"), (timedelta(hours=26), "25 hours")):
+        prolong = {"stringData": {"expiration": own_token(life)["stringData"]["expiration"]}}
+        assert answer in asked(stolen, "PATCH", path, prolong, content_type=MERGE_PATCH)
     assert '"status":"Success"' in asked(stolen, "DELETE", path, None)
+    installed.kubectl("delete", "noderequest", MACHINE)
 
 
 def test_the_tokens_that_node_classes_name_are_read_and_no_other(
