@@ -86,6 +86,7 @@ class DemandFeed:
         if self.book.position != self._told:
             self._told = self.book.position
             self._news.set()
+            # Readers that are just waking hold the old one; this is for the change after it.
             self._news = asyncio.Event()
         end = self.book.next_end
         if math.isfinite(end) and (self._timer is None or end < self._timer.when()):

@@ -90,6 +90,8 @@ def _length_in(lines: list[bytes]) -> int | None:
             return None
         if lowered == _LENGTH:
             lengths.append(value.strip(b" "))
+    # A call with two lengths, or with one that isn't a plain number, is one for the web server to
+    # refuse.
     if len(lengths) != 1 or not lengths[0].isdigit() or len(lengths[0]) > len(str(LARGEST_BODY)):
         return None
     length = int(lengths[0])
@@ -118,6 +120,7 @@ class Entrance:
 
     def hand_over(self, transport: asyncio.Transport) -> asyncio.Protocol | None:
         """The web server's protocol for a connection, unless the web server has too many."""
+        # The web server doesn't tell when a connection ends.
         self._handed_over = {each for each in self._handed_over if not each.is_closing()}
         if len(self._handed_over) >= MOST_HANDED_OVER:
             return None
@@ -232,6 +235,8 @@ class SchedulerConnection(asyncio.Protocol):
     def dismiss(self) -> None:
         """End the connection at once."""
         self._leave()
+        # A close waits for the other side, and the connection would keep a scheduler's place
+        # meanwhile.
         self.transport.abort()
 
     def _leave(self) -> None:

@@ -35,6 +35,8 @@ class Plans:
         made = self._requests.get(pod_uid)
         if not made:
             return ""
+        # An older one may have been in vain: other pods have taken its place, and the pod was
+        # planned again.
         newest = max(made.values(), key=_age)
         return newest.node
 

@@ -109,6 +109,7 @@ class Seats:
             return ""
         missing = {
             node: self._planned[node][workload].pods
+            # Without the pod itself: the scheduler asks again about a pod whose binding has failed.
             - len(self._there.get(PodPlace(node, workload), frozenset()) - {uid})
             for node in nodes & frozenset(hosts)
         }
@@ -128,6 +129,7 @@ class Seats:
     ) -> None:
         """Note that the scheduler was told that this node is the best one for the pod."""
         is_bound = uid in self._places and self._expected.get(uid) is None
+        # Anyone who reaches the port can name a bound pod in a call, which must not move it away.
         if workload is None or workload not in self._nodes or is_bound:
             return
         if node in self._planned:

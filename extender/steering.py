@@ -59,6 +59,7 @@ class Steering:
         now = self._now()
         self.seats.settle(now)
         hosts, workload = list(hosts), manager(pod)
+        # The scheduler may ask before our watch has told of the pod.
         size = self._waiting.get(pod.uid, ONE_POD)
         named = self.plans.node_of(pod.uid)
         planned = self.seats.node_for(pod.uid, workload, hosts, rather=named) or named

@@ -95,6 +95,7 @@ class Streaming:
         except TimeoutError:
             self._metrics.cut_off.inc()
             _log.warning("disconnected a slow reader of the demand", reader=request.remote)
+            # Aborted, because the end of the response couldn't be written either.
             if request.transport is not None:
                 request.transport.abort()
         return response

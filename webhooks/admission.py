@@ -66,6 +66,8 @@ EXEMPT: Final = AdmissionDecision(AdmissionOutcome.EXEMPT)
 
 def decide(pod: AdmittedPod, pools: AdmissionPools) -> AdmissionDecision:
     """What to add to a pod, and the warnings for its creator."""
+    # A pod with a node is past the scheduler, and tolerations would change nothing but its
+    # eviction.
     if pod.spec.node_name or pod.metadata.labels.get(ADMISSION_LABEL) == ADMISSION_DISABLED:
         return EXEMPT
     if pod.size > LARGEST:
@@ -81,6 +83,7 @@ def decide(pod: AdmittedPod, pools: AdmissionPools) -> AdmissionDecision:
 
 def _named(pod: AdmittedPod, wish: PoolChoice, pools: AdmissionPools) -> AdmissionDecision:
     usable = (pools.by_name[name] for name in wish.names if name in pools.by_name)
+    # One part of a selector may name a pool that another part excludes.
     patch = _tolerate(pod, (pool for pool in usable if wish.admits(pool.name)))
     strange = [name for name in wish.names if name in pools.unreadable]
     missing = [name for name in wish.names if name not in pools]

@@ -64,6 +64,7 @@ class Desk:
             )
 
     def _decide(self, request: review.Request, pools: AdmissionPools) -> AdmissionDecision:
+        # The registration of growth sends nothing else. One that people have written may.
         if request.operation != "CREATE" or request.sub_resource:
             return EXEMPT
         if request.kind != review.POD or request.object is None:

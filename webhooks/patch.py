@@ -54,6 +54,7 @@ def require_pool(own: Mapping[str, str], pool: str) -> tuple[Add, ...]:
     """Add the pool to the nodeSelector."""
     if not own:
         return (Add("/spec/nodeSelector", {POOL_LABEL: pool}),)
+    # A slash in a key separates the parts of a path, unless it is written like this (RFC 6901).
     return (Add(f"/spec/nodeSelector/{POOL_LABEL.replace('/', '~1')}", pool),)
 
 

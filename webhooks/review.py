@@ -87,6 +87,7 @@ def decode(body: bytes) -> Request | UnreadableReview:
         review = _decode_review(body)
     # Deep nesting is a RecursionError, invalid UTF-8 a ValueError of Python itself.
     except (ValueError, RecursionError) as error:
+        # Decoded a second time: to refuse the review would leave the pod to the failurePolicy.
         return _of_anything(body, problem=_plainly(error))
     _check(review.api_version, review.kind, review.request.uid)
     return review.request

@@ -50,6 +50,7 @@ async def admit(service: Service[WebhooksSettings]) -> None:
 
 async def _door(service: Service[WebhooksSettings], pools: PoolCache) -> AdmissionDoor:
     metrics = AdmissionMetrics(service.registry)
+    # It is read from a file.
     namespace = await asyncio.to_thread(lambda: service.settings.own_namespace)
     return AdmissionDoor(Desk(pools.now, own_namespace=namespace, metrics=metrics), metrics=metrics)
 
