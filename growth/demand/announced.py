@@ -67,6 +67,8 @@ class Announcements:
             known = self._owners.pop(old.metadata.uid, None)
             self.wanted -= 0 if known is None else known.spec.wanted
             self._tell(old.metadata.uid)
+        # One that a quota refuses would be announced for ever, and machines be bought for pods that
+        # never come.
         if new is not None and not new.is_refused:
             self._owners[new.metadata.uid] = new
             self.wanted += new.spec.wanted

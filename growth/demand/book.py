@@ -98,6 +98,8 @@ class Book:
     def _take_in(self, new: WaitingPod, now: Instant) -> None:
         old = self._waiting.get(new.uid)
         if old is not None and old.family != new.family:
+            # A changed label is another shape, and so another family: the old one loses what this
+            # pod told about it.
             self._write_all(self._siblings.leaves(old.uid, old.family), now)
         if old is not None and old.wish != new.wish:
             self._wishes.remove(old.uid, old.wish)

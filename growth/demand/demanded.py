@@ -114,6 +114,7 @@ class DemandBooks:
         if not touched:
             return self._last.entries
         entries = dict(self._last.entries)
+        # A set has another order in each process, and the order of entries becomes that of plans.
         for uid in sorted(touched):
             entry = self._winner(uid)
             if entry is None:

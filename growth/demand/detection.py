@@ -46,6 +46,8 @@ def standing(pod: Pod) -> PodProgress:
     verdict = scheduled(pod)
     nominated = bool(pod.status.nominated_node_name)
     if verdict is None or verdict.reason == GATED:
+        # Without a verdict a nomination isn't preemption: the scheduler is binding the pod there,
+        # and only waits for volumes or a permit.
         return PodProgress.APART if nominated else PodProgress.UNREACHED
     if verdict.status != "False" or verdict.reason != UNSCHEDULABLE:
         return PodProgress.APART

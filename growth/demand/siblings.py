@@ -63,6 +63,7 @@ class Siblings:
             return ()
         members = self._families.setdefault(family, Members())
         is_first = not members.demanding
+        # Before the others are told: the pod itself has a verdict now, and needs no inference.
         members.unreached.pop(uid, None)
         members.demanding[uid] = None
         return tuple(members.unreached) if is_first else ()

@@ -53,6 +53,7 @@ def keeping_answers(
     occupied = {
         name: keeping
         for name in ours
+        # A removal says more about a node than its pods: these are being moved away.
         if name not in scene.removals and (keeping := known.answers[name].keeping) is not None
     }
     others = of_unoccupied((nodes[name] for name in ours if name not in occupied), scene, now)

@@ -37,6 +37,8 @@ OF_THE_CONTROL_PLANE: Final = frozenset(
 def pool_of_node(node: Node) -> str:
     """The pool of a node, by its labels; "" if growth doesn't manage the node."""
     labels = node.labels
+    # The pool's label alone isn't enough: people may put it on machines of their own, so that pods
+    # of the pool run there.
     return labels.get(POOL_LABEL, "") if labels.get(MANAGED_BY_LABEL) == MANAGED_BY else ""
 
 

@@ -97,6 +97,8 @@ class Keeping(msgspec.Struct, frozen=True, kw_only=True):
 
     def ends_at(self, now: Instant) -> float:
         """When it ends by itself, in monotonic seconds; infinite if unknown or overdue."""
+        # Overdue, so only a change can end it. A moment in the past would wake the loop again and
+        # again.
         if self.ends is None or self.ends < now.wall:
             return inf
         # A little later, because rounding may make it seem not over yet at its exact end.

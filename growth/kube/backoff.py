@@ -27,6 +27,7 @@ class Backoff:
         full: float = min(self._longest, self._first * 2 ** min(self._failures, 16))
         self._failures += 1
         share = self._chance.uniform(0.5, 1.0)
+        # Spread upwards: all clients are told the same number, and none may come back before it.
         return max(full * share, asked * (1.5 - share / 2) if asked else 0.0)
 
     def succeed(self) -> None:

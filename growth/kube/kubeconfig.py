@@ -193,6 +193,8 @@ def _entry(
     key = section.removesuffix("s")
     known = {
         str(item["name"]): item.get(key)
+        # Later entries replace earlier ones here, while kubectl takes the first file that has a
+        # name.
         for _, file in reversed(files)
         for item in (file.get(section) or ())
         if isinstance(item, dict) and "name" in item

@@ -172,6 +172,8 @@ class Connection:
             ssl=self._credentials.tls,
             proxy=self._proxy,
             server_hostname=self._tls_name,
+            # The callers have limits of their own. aiohttp's default would end each watch after
+            # five minutes.
             timeout=aiohttp.ClientTimeout(total=None, sock_read=silence),
         )
         self._warnings.tell(response.headers.getall("Warning", ()))

@@ -44,6 +44,8 @@ def shape_of(pod: Pod) -> Shape:
             if amount
         },
         pod.wanted_nodes,
+        # Sorted: to the scheduler the order makes no difference, and a template and its pod may
+        # differ in it.
         sorted(msgspec.structs.astuple(each) for each in spec.tolerations),
         pod.affinity_terms,
         pod.anti_affinity_terms,

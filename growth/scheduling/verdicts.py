@@ -15,6 +15,8 @@ import msgspec
 class RejectionReason(enum.Enum):
     """Why a pod does not fit."""
 
+    # In the order of the scheduler's filters. The explanation of a plan counts in this order how
+    # many offers each of them leaves.
     GATED = "the pod has scheduling gates"
     NODE_UNSCHEDULABLE = "the node is cordoned"
     OTHER_NODE = "the pod requires another node"

@@ -62,6 +62,7 @@ class Occasions:
 
     def need(self, cause: ListCause) -> None:
         """Request a list now; an earlier reason is kept."""
+        # The first cause is the one to count: the others mostly follow from it.
         self.needed = self.needed or cause
 
     def come(self) -> None:

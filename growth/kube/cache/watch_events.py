@@ -159,6 +159,7 @@ def _quickly(line: bytes, *, resource: WatchedResource[T]) -> WatchEvent[T] | No
     for beginning, kind in _BEGINNINGS:
         if line.startswith(beginning):
             try:
+                # Without the brace that ends the envelope.
                 obj = resource.decode(line[len(beginning) : -1])
             except Exception:  # noqa: BLE001 - any decoder, any failure: see `read_object`
                 return None

@@ -81,6 +81,7 @@ def event_name(event: Event) -> str:
     """The name of an event: equal for equal content about the same object, and only then."""
     said = [*event.subject, event.severity.value, event.action, event.note]
     digest = hashlib.sha256("\0".join(said).encode()).hexdigest()[:16]
+    # A name that is cut behind a dash or a dot, and goes on with a dot, isn't valid.
     name = event.regarding.name[: NAME_LIMIT - len(digest) - 1].rstrip("-.")
     return f"{name}.{digest}"
 
@@ -109,6 +110,7 @@ def event_body(
         "note": cut(event.note),
         "regarding": msgspec.to_builtins(event.regarding),
         "reportingController": source.controller,
+        # The API server refuses an event with a longer one.
         "reportingInstance": source.instance[:128],
     }
     if event.related is not None:

@@ -131,6 +131,7 @@ class EventRecorder:
         known = await self._server.write(write)
         if known is None:
             return
+        # An earlier run of this process has written the same text: its series goes on here.
         seen = write.count if isinstance(write, Create) else write.more
         if self._is_recent(known):
             self._aggregation.adopt(write.event, count=known.count, more=seen)
