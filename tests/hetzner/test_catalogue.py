@@ -1,18 +1,14 @@
-"""What can be bought, what it costs in the end, and what of it is left for pods."""
+"""What can be bought, at what price, and what of it is left for pods."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from growth.api.hetznernodeclass import Kubelet
 from growth.errors import RetryLater
-from reconciler.providers.hetzner.billing import cost
 from reconciler.providers.hetzner.catalogue import allocatable
 from reconciler.providers.hetzner.last_good import FAILED_FOR
 from reconciler.providers.hetzner.wire import Pricing, ServerType
@@ -210,34 +206,3 @@ async def test_the_class_s_kubelet_counts_for_its_offerings(story: Story) -> Non
     story.uses(bootstrap={**K3S, "kubelet": {"reserved": {"cpu": "500m"}}})
 
     assert one(await story.provider.offerings(), "cx23").allocatable["cpu"] == 1500
-
-
-START = datetime(2026, 1, 31, 20, 30, tzinfo=UTC)
-HOUR = timedelta(hours=1)
-
-
-@pytest.mark.parametrize(
-    ("lasts", "costs"),
-    [
-        (timedelta(seconds=1), "0.01"),
-        (HOUR, "0.01"),
-        (HOUR + timedelta(seconds=1), "0.02"),
-        (4 * HOUR, "0.04"),
-        (30 * HOUR, "0.30"),
-        # Four hours of January, then a February that is capped, then a day of March.
-        (timedelta(days=29) + 4 * HOUR, "5.28"),
-    ],
-)
-def test_begun_hours_are_paid_up_to_the_month_s_price(lasts: timedelta, costs: str) -> None:
-    paid = cost(START, START + lasts, hourly=Decimal("0.01"), monthly=Decimal(5))
-
-    assert paid == Decimal(costs)
-
-
-@given(hours=st.floats(0, 3000), more=st.floats(0, 100))
-def test_a_longer_life_never_costs_less(hours: float, more: float) -> None:
-    def paid(lasts: float) -> Decimal:
-        end = START + lasts * HOUR
-        return cost(START, end, hourly=Decimal("0.01"), monthly=Decimal(5))
-
-    assert paid(hours) <= paid(hours + more) <= paid(hours) + Decimal("0.01") * (int(more) + 1)
