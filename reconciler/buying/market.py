@@ -21,7 +21,7 @@ from reconciler.buying.refusals import one_at_a_time, usable
 from reconciler.buying.shared_networks import shared
 from reconciler.facts.fleet import Fleet, fleet
 from reconciler.facts.requested import all_requests, bought_lately
-from reconciler.facts.sizes import size_of_pool
+from reconciler.facts.sizes import sizes_of_pools
 from reconciler.solver import Limit, Minimum
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def market(world: World, now: Instant) -> Market:
         singles=one_at_a_time(items, refusals, world),
         shared=shared(items, machines, world),
         in_total=tuple(in_total(items, machines, world, bought=bought.total())),
-        sizes={name: size_of_pool(pool, world) for name, pool in world.pools.items()},
+        sizes=sizes_of_pools(world),
     )
 
 

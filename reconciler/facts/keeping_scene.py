@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from growth.keeping.scene import KeepingScene
 from reconciler.facts.paid_hours import paid_hour_in_world
-from reconciler.facts.sizes import size_of_pool
+from reconciler.facts.sizes import sizes_of_pools
 from reconciler.facts.swap_annotation import on_nodes, place_taken
 from reconciler.facts.wanted import promised
 
@@ -29,6 +29,6 @@ def scene_of(world: World) -> KeepingScene:
         },
         pauses=world.ledger.brakes.pauses,
         paid_hours={name: paid_hour_in_world(pool, world) for name, pool in world.pools.items()},
-        sizes={name: size_of_pool(pool, world) for name, pool in world.pools.items()},
+        sizes=sizes_of_pools(world),
         bind_wait=world.timing.bind_wait,
     )

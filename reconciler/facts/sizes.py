@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 from growth.keeping.size import STILL, size_by_demand
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from growth.api.nodepool import NodePool
     from growth.keeping.size import PoolSize
     from reconciler.core.world import World
@@ -25,3 +27,13 @@ def size_of_pool(pool: NodePool, world: World) -> PoolSize:
     if known is not None:
         return known
     return size_by_demand(pool) if pool.spec.scaling.policy == DEMAND else STILL
+
+
+def sizes_of_pools(world: World) -> Mapping[str, PoolSize]:
+    """The answers of all pools' policies, by pool."""
+    known = world.ledger.scaling.sizes
+    # In a pass all of them have been asked: every rule reads the same mapping, and none makes its
+    # own.
+    if known.keys() == world.pools.keys():
+        return known
+    return {name: size_of_pool(pool, world) for name, pool in world.pools.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from growth.api.disruption import Consolidation, DisruptionReason
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from growth.api.nodepool import NodePool
     from growth.instant import Instant
+    from growth.keeping.scene import KeepingScene
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
     from reconciler.core.world import World
@@ -70,6 +72,11 @@ class ReplacementLook:
     clouds: Mapping[ClassKey, SightedCloud]
     taken: frozenset[str]
     """Nodes that a swap is about, as old ones or as new ones."""
+
+    @cached_property
+    def keeping_scene(self) -> KeepingScene:
+        """What decides whether a node is kept; worked out once, for all reasons to replace one."""
+        return scene_of(self.world)
 
 
 def disrupted(look: ReplacementLook, old: Iterable[str]) -> Counter[str]:
@@ -115,7 +122,6 @@ def eligible(look: ReplacementLook, ceilings: Mapping[str, int]) -> Eligible:
     quiet: list[Node] = []
     restless: list[Node] = []
     wakes: list[float] = []
-    scene = scene_of(look.world)
     for node in look.world.cluster.ordered_nodes:
         pool = look.world.pools.get(pool_of_node(node))
         # From the cheapest question to the dearest: most nodes drop out early, and this runs in
@@ -124,7 +130,7 @@ def eligible(look: ReplacementLook, ceilings: Mapping[str, int]) -> Eligible:
             continue
         if ceilings[pool.name] <= 0 or not _is_within_reach(node, pool, look):
             continue
-        keeping = kept_from(DisruptionReason.CONSOLIDATION, node, scene, look.now)
+        keeping = kept_from(DisruptionReason.CONSOLIDATION, node, look.keeping_scene, look.now)
         if keeping is not None:
             wakes.append(keeping.ends_at(look.now))
         elif (wake := _waits(node, pool, look)) > look.now.monotonic:
@@ -152,7 +158,7 @@ def candidates(
     made = [_candidate(node, look, wakes) for node in (*nodes.quiet, *nodes.restless)]
     known = [each for each in made if each is not None]
     # Over all candidates together: each of them alone might go without touching the floor.
-    held = _held(known, look.world)
+    held = _held(known, look)
     found = tuple(
         replace(each, is_quiet=each.name not in restless) for each in known if each.name not in held
     )
@@ -227,16 +233,15 @@ def _candidate(
     return ReplacementCandidate(node=node, pool=pool, pods=pods, price=price, currency=currency)
 
 
-def _held(found: Iterable[ReplacementCandidate], world: World) -> frozenset[str]:
+def _held(found: Iterable[ReplacementCandidate], look: ReplacementLook) -> frozenset[str]:
     """The nodes within the floors of their pools, which are left alone."""
     by_pool: defaultdict[str, list[Node]] = defaultdict(list)
     for each in found:
         by_pool[each.pool.name].append(each.node)
-    scene = scene_of(world)
     return frozenset(
         name
         for pool, nodes in by_pool.items()
-        for name in kept_at_least(nodes, world.pools[pool], scene)
+        for name in kept_at_least(nodes, look.world.pools[pool], look.keeping_scene)
     )
 
 
@@ -259,7 +264,6 @@ def in_turn(
     """Those of the nodes that may go, as far as their pools allow it."""
     found: list[Node] = []
     wakes: list[float] = []
-    scene = scene_of(look.world)
     for name in sorted(names):
         node = look.world.cluster.nodes.get(name)
         pool = None if node is None else look.world.pools.get(pool_of_node(node))
@@ -268,7 +272,7 @@ def in_turn(
         rests = look.world.ledger.replacement.resting.get(name, 0.0) > look.now.monotonic
         if rests or not _is_within_reach(node, pool, look):
             continue
-        if (keeping := kept_from(reason, node, scene, look.now)) is not None:
+        if (keeping := kept_from(reason, node, look.keeping_scene, look.now)) is not None:
             wakes.append(keeping.ends_at(look.now))
         else:
             found.append(node)
