@@ -68,6 +68,8 @@ class Steering:
             planned=planned,
             fullness=self._fullness,
             leaving=self._leaving,
+            # The planned node wins anyway, so it doesn't matter what the pod would take from others
+            # elsewhere.
             lacking={} if planned in hosts else self._lacking(hosts, size),
         )
         best = max(found, key=lambda host: found[host], default="")
@@ -144,8 +146,10 @@ class Steering:
     def _measure(self, names: Iterable[str]) -> None:
         for name in names:
             taken = self._taken.get(name, NOTHING)
+            # Otherwise, each node that there ever was would leave an entry.
             if not any(taken.amounts.values()):
                 self._taken.pop(name, None)
+            # Each kind has a watch of its own, so pods may be known before their node.
             allocatable = self._allocatable.get(name)
             if allocatable is None:
                 self._fullness.pop(name, None)

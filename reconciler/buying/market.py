@@ -79,6 +79,8 @@ class Market(msgspec.Struct, frozen=True, kw_only=True):
     def _singles(self) -> Iterator[Limit]:
         names = {item.name for item in self.items}
         for text, offers in self.singles.items():
+            # Sorted, because the order reaches the solver, and a set has another one in each
+            # process.
             amounts = dict.fromkeys(sorted(offers & names), 1)
             if amounts:
                 name = f"probe of {text}: one machine until more are known to exist"
@@ -98,6 +100,7 @@ def _minima(
     offers = _offers_by_type(items)
     for floor in size.floors:
         missing = floor.count - sum(counts.get((pool.name, each), 0) for each in floor.types)
+        # A minimum that no offer can meet is left out, as it would make every plan impossible.
         able = frozenset(name for each in floor.types for name in offers.get(each, ()))
         if missing > 0 and able:
             name = f"pool {pool.name}: min of {floor}"

@@ -53,6 +53,7 @@ def node_taints(pool: NodePool) -> tuple[Taint, ...]:
 def template(pool: NodePool, offering: Offering, *, name: str) -> Node:
     """The node as it will be when it serves."""
     allocatable: dict[str, Amount] = {
+        # Amounts of CPU are in thousandths.
         resource: f"{amount}m" if resource == "cpu" else amount
         for resource, amount in offering.allocatable.amounts.items()
     }

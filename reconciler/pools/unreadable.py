@@ -68,6 +68,7 @@ def _wanted(found: Unreadable, now: Instant) -> Iterator[Statement]:
             reason=REASON,
             message=f"growth can't read this object and ignores it: {found.problem}. Fix it with "
             "kubectl edit; growth crds check shows whether the definitions match this version.",
+            # With the time of this pass, each pass would write another patch.
             last_transition_time=before.get((name, truth.value)) or write_time(now.wall),
             observed_generation=found.generation,
         )

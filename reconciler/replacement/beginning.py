@@ -28,6 +28,7 @@ def swap_begun(
     said = replacement_events(
         asked.nodes, result.requests.values(), scene.world, reason=asked.reason, why=asked.why
     )
+    # Only plans in a row that left pods over make nodes rest longer.
     scene = scene.having(replace(scene.ledger, left_over={}))
     if not result.requests:
         return removals_opened(asked.nodes, asked.reason, scene, said=said)
@@ -53,6 +54,8 @@ def _with_purchases(
         ledger,
         unconfirmed={**ledger.unconfirmed, **requests},
         bought={**ledger.bought, **bought},
+        # The same nodes may have been in a swap that was given up, and would have the same text
+        # now.
         given_up=ledger.given_up - {text},
     )
 

@@ -43,6 +43,8 @@ def next_question(scene: ReplacementScene) -> Decision[ReplacementLedger]:
     if scene.ledger.asked is not None or not scene.world.is_free(lane_subject(LANE)):
         return Decision(section=scene.ledger)
     stages = ((swap, swap.stage(scene.world)) for swap in scene.swaps)
+    # A swap that is ready comes first: until it goes on, both its old and its new nodes are paid
+    # for.
     ready = next((swap for swap, stage in stages if stage is SwapStage.READY), None)
     return _what_goes(scene) if ready is None else _confirmed_in_time(ready, scene)
 
@@ -109,6 +111,8 @@ def _search(scene: ReplacementScene) -> Decision[ReplacementLedger]:
     if due > now.monotonic:
         return Decision(section=ledger, wake_at=min(wake_at, due))
     found, opens_at = candidates(nodes, scene.look)
+    # Prices in two currencies can't be compared, so each gets a search of its own, one after
+    # another.
     currency = min(currencies)
     ledger = replace(
         ledger,

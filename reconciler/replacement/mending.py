@@ -69,7 +69,10 @@ def _after(made: Blueprint, pool: NodePool, node: Node) -> Blueprint:
     kept = {(each.key, each.effect): each for each in made.taints}
     left = {each for each in lacking_taints(pool, made, node) if each.effect == NO_EXECUTE}
     wanted = (
-        kept.get((each.key, each.effect)) if each in left else each for each in taints_of(pool)
+        # For a taint that the node doesn't get, the blueprint keeps the one before. So the node
+        # still counts as drifted.
+        kept.get((each.key, each.effect)) if each in left else each
+        for each in taints_of(pool)
     )
     taints = tuple(each for each in wanted if each is not None)
     return msgspec.structs.replace(made, labels=dict(pool.spec.labels), taints=taints)

@@ -42,4 +42,5 @@ def _is_open(name: str, world: World, now: Instant) -> bool:
     decided, text = known.bought.get(name), annotation(known.unconfirmed[name])
     is_wanted = decided is not None and not is_lost(decided, now)
     is_tried = is_wanted and text not in known.given_up
+    # A create that is on its way can't be called back, so it counts until it is answered.
     return name not in world.requests and (is_tried or not world.is_free(machine(name)))

@@ -99,11 +99,14 @@ class ClusterSecrets:
 
     async def _withdraw(self, request_uid: str) -> None:
         name = tokens.secret_name(tokens.token_id(request_uid))
+        # If the token has expired, Kubernetes' token cleaner may have been first.
         with suppress(NotFound):
             await self._connection.request("DELETE", f"{_path(tokens.NAMESPACE)}/{name}")
 
     async def _prolonged(self, token: tokens.JoinToken, expiration: str) -> str:
         """The token of an earlier try, extended to the expiration of a new one."""
+        # Patched and not read: growth has no right to read Secrets in kube-system, and the answer
+        # to a patch contains the whole Secret.
         answer = await self._connection.request(
             "PATCH",
             f"{_path(tokens.NAMESPACE)}/{token.secret_name}",

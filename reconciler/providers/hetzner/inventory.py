@@ -120,6 +120,7 @@ async def _images(calls: Calls, name: str, architecture: str) -> tuple[Image, ..
         kind=Image,
         name=name,
         architecture=architecture,
+        # Hetzner still creates servers from deprecated images, but doesn't list them unless asked.
         include_deprecated="true",
     )
     return found.entries
@@ -182,6 +183,7 @@ def _network_problems(networks: tuple[Network, ...], spec: HetznerNodeClassSpec)
                 f"spec.networks: {network.name!r} has {len(network.servers)} servers, and "
                 f"{SERVERS_IN_NETWORK} is the maximum: use another network for this class"
             )
+    # The subnet is chosen when the first network is attached; Hetzner chooses those of the others.
     ranges = [each.ip_range for network in networks[:1] for each in network.subnets]
     if spec.subnet is not None and networks and spec.subnet not in ranges:
         known = ", ".join(filter(None, ranges))

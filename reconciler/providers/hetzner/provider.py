@@ -154,6 +154,7 @@ class HetznerProvider:
         """Find the server of this order, or create it."""
         answer = await self._found_or_bought(order)
         if isinstance(answer, Failed) and answer.failure is not FailureClass.TRANSIENT:
+            # According to its last check the class can buy, so that check is outdated.
             self._cloud.doubted()
         return answer
 
@@ -263,6 +264,7 @@ class HetznerProvider:
     async def _bought(
         self, project: HetznerProject, order: Order, node_class: HetznerNodeClass
     ) -> CreateAnswer:
+        # The check of the class doesn't see the labels of pools.
         if claimed := _claimed(order, node_class):
             return refused_create(ProviderTrouble.TEMPLATE, reason="; ".join(claimed))
         resolved = await self._resolved(project, node_class)
@@ -317,6 +319,7 @@ class HetznerProvider:
     async def _token(self, order: Order, node_class: HetznerNodeClass) -> str:
         bootstrap = node_class.spec.bootstrap
         if bootstrap.token_from is TokenSource.SECRET and bootstrap.token_secret_ref is not None:
+            # A Secret that is created from a file often ends with a newline.
             return (await self._cloud.secrets.read(bootstrap.token_secret_ref)).strip()
         return await self._cloud.secrets.join_token(order, node_class)
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 NAMESPACE: Final = "kube-system"
 SECRET_TYPE: Final = "bootstrap.kubernetes.io/token"  # noqa: S105 - the name of a type
+# A bootstrap token has the form [a-z0-9]{6}.[a-z0-9]{16}.
 LETTERS: Final = "abcdefghijklmnopqrstuvwxyz0123456789"
 GROUPS: Final = {
     BootstrapKind.K3S: "system:bootstrappers:k3s:default-node-token",
@@ -92,6 +93,7 @@ def token_secret(
             "name": token.secret_name,
             "namespace": NAMESPACE,
             "labels": {MANAGED_BY_LABEL: MANAGED_BY, NODE_REQUEST_LABEL: request_name},
+            # A cluster-scoped owner may have dependents in any namespace.
             "ownerReferences": [
                 {
                     "apiVersion": GROUP_VERSION,
@@ -99,6 +101,7 @@ def token_secret(
                     "name": request_name,
                     "uid": request_uid,
                     "controller": True,
+                    # True would need the right to update finalizers of NodeRequests.
                     "blockOwnerDeletion": False,
                 }
             ],
@@ -109,6 +112,7 @@ def token_secret(
             "description": f"growth: join token of {request_name}",
             "expiration": expires_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
             "usage-bootstrap-authentication": "true",
+            # kubeadm trusts the ConfigMap cluster-info only if it is signed with the token.
             "usage-bootstrap-signing": "true",
             **groups,
         },
