@@ -85,6 +85,7 @@ class Announcements:
         if new is not None and after:
             self._there[after] += 1
             newest = self._newest.get(after)
+            # Times from the API server are all in UTC, so they sort as text.
             if newest is None or _made(newest) <= _made(new):
                 self._newest[after] = new
             self._tell(after)

@@ -65,6 +65,8 @@ def _is_apart(pod: Pod) -> bool:
         or pod.spec.scheduling_gates
         or pod.is_finished
         or pod.is_terminating
+        # The DaemonSet controller makes each pod for one node, and a kubelet its static pods for
+        # its own.
         or pod.is_of_daemon_set
         or pod.is_static
     )

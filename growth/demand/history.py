@@ -16,6 +16,7 @@ from growth.demand.entry import DemandEntry
 
 MOST: Final = 20_000
 """The number of changes that are kept: four for each pod of a burst of five thousand."""
+# Readers send it, and `int` fails for a number of thousands of digits.
 _NUMBER: Final = re.compile("[0-9]{1,19}")
 
 

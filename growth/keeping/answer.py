@@ -115,6 +115,7 @@ def _of_idle(
 
 def _going(node: Node, pool: NodePool, scene: KeepingScene, now: Instant) -> Keeping:
     """When an idle node is removed."""
+    # Once a node is marked, only its mark counts: removal goes by it, too.
     if (at := scale_down_at(node)) is not None:
         why = "it is idle, and is removed unless a pod arrives"
         return Keeping(reason=KeepingReason.IDLE, why=why, owner=GROWTH, ends=at)

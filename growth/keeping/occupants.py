@@ -58,6 +58,7 @@ def occupants(
     answers: dict[str, OccupantsAnswer] = {}
     for name in names:
         occupancy, known = cluster.occupancy(name), before.answers.get(name)
+        # The cluster keeps the object as long as the pods of the node are the same.
         is_known = known is not None and known.occupancy is occupancy
         if known is None or not is_known or not _holds(known, changed, now):
             known = _answer(occupancy, cluster, now)
@@ -67,6 +68,7 @@ def occupants(
 
 def _holds(known: OccupantsAnswer, changed: frozenset[str], now: Instant) -> bool:
     is_over = known.ends_at is not None and known.ends_at <= now.wall
+    # A budget only selects pods of its own namespace.
     return not is_over and changed.isdisjoint(known.occupancy.by_namespace)
 
 

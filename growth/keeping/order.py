@@ -32,6 +32,7 @@ def in_order(idle: Iterable[Node], pool: NodePool, cluster: Cluster) -> list[Nod
     """The order of removal: marked nodes first, then by the pool's order, then by name."""
 
     def oldest(node: Node) -> tuple[object, ...]:
+        # Otherwise marks would move from node to node whenever another one becomes idle.
         return not is_marked(node), node.metadata.creation_timestamp or "", node.name
 
     def least_useful(node: Node) -> tuple[object, ...]:

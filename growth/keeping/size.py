@@ -106,6 +106,7 @@ def scaling_status(
         surplus=tuple(sorted(size.surplus))[:MOST_NAMED],
         drains=size.drains,
         message=size.why,
+        # With the time from before, so that only the content is compared.
         changed_at=None if before is None else before.changed_at,
     )
     return before if status == before else status.model_copy(update={"changed_at": now})

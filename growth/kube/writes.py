@@ -98,6 +98,7 @@ class Writes:
             decided,
             body=_at_version(body, decided),
             content_type=APPLY_PATCH,
+            # Without force, a field that another manager has set is a conflict each time.
             query={"fieldManager": FIELD_MANAGER, "force": "true"},
             subresource=subresource,
         )
@@ -125,6 +126,7 @@ class Writes:
                 "apiVersion": "v1",
                 "kind": "DeleteOptions",
                 "preconditions": _preconditions(decided),
+                # With Foreground, the object would stay until all of its dependents are gone.
                 "propagationPolicy": "Background",
             },
         )
@@ -148,6 +150,7 @@ class Writes:
                 "apiVersion": "policy/v1",
                 "kind": "Eviction",
                 "metadata": {"name": decided.key.name, "namespace": decided.key.namespace},
+                # A StatefulSet gives each new pod the name of the one before.
                 "deleteOptions": {"preconditions": _preconditions(decided)},
             },
         )

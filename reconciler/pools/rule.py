@@ -140,6 +140,7 @@ def _status_step(
     conditions: list[Condition],
 ) -> Step:
     status = status_of_pool(pool, look, figures, conditions)
+    # Mostly it is the same object, and comparing the content of large statuses takes time.
     if status is pool.status or status == pool.status:
         return WAIT
     patch = PatchStatus(kind=type(pool).__name__, version=version_of(pool), status=written(status))

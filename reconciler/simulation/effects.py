@@ -241,6 +241,7 @@ class SimulatedEffects:
                 # Events aren't simulated, because nothing may depend on them.
                 return Result()
             case Solve(number=number, problem=problem):
+                # An effort is counted in work and not in seconds, so each run gets the same plan.
                 return Result(plan=Solved(number=number, plan=solve_within(problem, Effort.QUICK)))
             case CreateMachine():
                 return Result(answer=self._asked(action))

@@ -167,6 +167,7 @@ class SimulatedScheduler:
         if pod is None or pod.metadata.uid != uid or pod.spec.node_name:
             return
         condition = ObservedCondition("PodScheduled", "False", "Unschedulable", message)
+        # The real scheduler doesn't write a condition again that says the same.
         if condition not in pod.status.conditions:
             self._server.change("pods", key, lambda found: _with_condition(found, condition))
 

@@ -160,6 +160,7 @@ class KwokProvider:
             return await self._found(order) or Failed(
                 failure=FailureClass.TRANSIENT, reason=f"node {order.name} was just deleted"
             )
+        # After the Node was created: growth has to find it again.
         if await self._strikes(FaultKind.LOST_ANSWER, order):
             raise RetryLater("the answer was lost (a fault of the class)")
         return Accepted(machine_id=machine_id(order.name))
@@ -213,6 +214,7 @@ class KwokProvider:
 
     async def list(self) -> Listing:
         """Every Node that growth has created as a machine."""
+        # Before the call, because what is created while it runs may be missing in the answer.
         at = self._now()
         machines = [machine_of_node(node) for node in await self._nodes({})]
         return Listing(at=at, is_complete=True, machines={each.name: each for each in machines})
@@ -240,6 +242,7 @@ class KwokProvider:
     async def _delete_fails(self, path: str) -> bool:
         node_class = self._node_class()
         faults = () if node_class is None else node_class.spec.faults
+        # Without such a fault a delete is a single call.
         if all(fault.kind is not FaultKind.DELETE_FAILS for fault in faults):
             return False
         labels = (await self._connection.request("GET", path)).json()["metadata"]["labels"]
