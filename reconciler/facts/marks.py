@@ -40,7 +40,6 @@ __all__ = [
     "is_cordoned_by_a_person",
     "is_marked",
     "is_tainted",
-    "is_to_be_had",
     "marked",
     "reusable",
     "scale_down_at",
@@ -91,12 +90,12 @@ def reusable(world: World) -> Mapping[str, Node]:
 
 def _reusable(world: World) -> Iterator[tuple[str, Node]]:
     for name, node in tainted(world.cluster).items():
-        if is_to_be_had(name, world):
+        if _is_reusable(name, world):
             spec = msgspec.structs.replace(node.spec, taints=_other_taints(node))
             yield name, msgspec.structs.replace(node, spec=spec)
 
 
-def is_to_be_had(name: str, world: World) -> bool:
+def _is_reusable(name: str, world: World) -> bool:
     """Whether the node can still be used: no delete of its machine was sent or is under way."""
     removal = world.removals.get(name)
     if removal is None:
