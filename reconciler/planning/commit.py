@@ -32,14 +32,14 @@ LONGEST = 1.0
 class Missing(Enum):
     """Which pods of a wave the scheduler hasn't judged yet."""
 
-    NOBODY = "nobody"
+    NONE = "none"
     SIBLINGS = "siblings"
     NEWCOMERS = "newcomers"
 
 
 # A busy scheduler takes 50 to 100 ms from one pod to the next. With one short gap for all cases a
 # wave of 50 pods was planned in seven pieces, and cost a fifth more than the bound.
-GAPS = {Missing.NOBODY: GAP, Missing.SIBLINGS: 2 * GAP, Missing.NEWCOMERS: BUSY_GAP}
+GAPS = {Missing.NONE: GAP, Missing.SIBLINGS: 2 * GAP, Missing.NEWCOMERS: BUSY_GAP}
 
 
 class WaveWindow(msgspec.Struct, frozen=True, kw_only=True):

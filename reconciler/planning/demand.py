@@ -167,7 +167,7 @@ def unjudged(waiting: Mapping[str, Pod], world: World, now: Instant) -> Missing:
     owners = {controller.uid for pod in waiting.values() if (controller := pod.metadata.controller)}
     found = (pod.metadata.controller for pod in waiting_for_a_look)
     is_sibling = any(controller is not None and controller.uid in owners for controller in found)
-    return Missing.SIBLINGS if is_sibling else Missing.NOBODY
+    return Missing.SIBLINGS if is_sibling else Missing.NONE
 
 
 def _is_new(pod: Pod, now: Instant) -> bool:

@@ -25,11 +25,11 @@ def pod(name: str, *, created: str = LONG_AGO, **metadata: Any) -> Any:
 @pytest.mark.parametrize(
     ("others", "expected"),
     [
-        ((), Missing.NOBODY),
-        ((pod("a-stranger"),), Missing.NOBODY),
+        ((), Missing.NONE),
+        ((pod("a-stranger"),), Missing.NONE),
         ((pod("web-1", ownerReferences=[OWNER]),), Missing.SIBLINGS),
         ((pod("somebody-new", created=JUST_NOW),), Missing.NEWCOMERS),
-        ((pod("it-ends", created=JUST_NOW, deletionTimestamp=JUST_NOW),), Missing.NOBODY),
+        ((pod("it-ends", created=JUST_NOW, deletionTimestamp=JUST_NOW),), Missing.NONE),
     ],
 )
 def test_whom_a_wave_waits_for(others: tuple[Any, ...], expected: Missing) -> None:
@@ -41,7 +41,7 @@ def test_whom_a_wave_waits_for(others: tuple[Any, ...], expected: Missing) -> No
 @pytest.mark.parametrize(
     ("missing", "grew_at", "closes_at"),
     [
-        (Missing.NOBODY, 0.0, GAP),
+        (Missing.NONE, 0.0, GAP),
         (Missing.SIBLINGS, 0.0, 2 * GAP),
         (Missing.NEWCOMERS, 0.0, BUSY_GAP),
         (Missing.NEWCOMERS, 0.95, LONGEST),
@@ -57,9 +57,9 @@ def test_a_wave_lasts_a_gap_after_the_last_pod_and_never_longer_than_a_second(
 @pytest.mark.parametrize(
     ("asked_at", "missing", "closes_at"),
     [
-        (-0.2, Missing.NOBODY, FOLLOWING_GAP),
+        (-0.2, Missing.NONE, FOLLOWING_GAP),
         (-0.2, Missing.NEWCOMERS, BUSY_GAP),
-        (-0.3, Missing.NOBODY, GAP),
+        (-0.3, Missing.NONE, GAP),
     ],
 )
 def test_a_wave_that_follows_on_the_heels_of_a_question_lasts_longer(
