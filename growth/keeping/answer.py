@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from growth.api.nodepool import PaidHour
 from growth.keeping.besides_pods import kept_besides_pods
 from growth.keeping.marks import bought_at, pool_of_node, scale_down_at
-from growth.keeping.occupants import NOBODY, occupants
+from growth.keeping.occupants import NO_OCCUPANTS, occupants
 from growth.keeping.order import in_order, kept_at_least
 from growth.keeping.paid_hours import seconds_until_marked
 from growth.keeping.wanting import GROWTH, Keeping, KeepingReason
@@ -44,7 +44,7 @@ class KeepingAnswers(NamedTuple):
 
 
 def keeping_answers(
-    scene: KeepingScene, now: Instant, *, before: Occupants = NOBODY
+    scene: KeepingScene, now: Instant, *, before: Occupants = NO_OCCUPANTS
 ) -> KeepingAnswers:
     """The same, for repeated calls; `before` has the previous answers."""
     nodes = scene.cluster.nodes

@@ -47,11 +47,11 @@ class Occupants(msgspec.Struct, frozen=True, kw_only=True):
     answers: Mapping[str, OccupantsAnswer] = {}
 
 
-NOBODY: Final = Occupants()
+NO_OCCUPANTS: Final = Occupants()
 
 
 def occupants(
-    names: Iterable[str], cluster: Cluster, now: Instant, *, before: Occupants = NOBODY
+    names: Iterable[str], cluster: Cluster, now: Instant, *, before: Occupants = NO_OCCUPANTS
 ) -> Occupants:
     """The answers for these nodes; previous ones that still hold are reused."""
     changed = _changed(before.budgets, cluster.budgets)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from growth.keeping.occupants import NOBODY, Occupants
+from growth.keeping.occupants import NO_OCCUPANTS, Occupants
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -13,5 +13,5 @@ class PoolsLedger:
 
     counted_at: float | None = None
     """In monotonic seconds."""
-    occupants: Occupants = NOBODY
+    occupants: Occupants = NO_OCCUPANTS
     """Why nodes stay for their pods, so that only what has changed is asked again."""

@@ -8,7 +8,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from growth.keeping.occupants import NOBODY, occupants
+from growth.keeping.occupants import NO_OCCUPANTS, occupants
 from growth.scheduling.cluster import Cluster
 from growth.scheduling.occupancy import Occupancy
 from tests.reconciler.build import START, at
@@ -72,7 +72,7 @@ def answers(found: Any) -> dict[str, Keeping | None]:
 
 @given(st.lists(MOMENTS, min_size=1, max_size=8))
 def test_what_is_remembered_is_what_would_be_answered_anew(moments: Any) -> None:
-    seconds, known = 0, NOBODY
+    seconds, known = 0, NO_OCCUPANTS
     for held, budgets, later in moments:
         seconds += later
         there = dict(zip(NAMES, held, strict=True))
