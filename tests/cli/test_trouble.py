@@ -41,14 +41,14 @@ if TYPE_CHECKING:
     from tests.live import LiveCluster
 
 RULE = "MaximumKept: 4 nodes in pool web, 3 allowed"
-NOBODY = Trouble(
+NO_LEADER = Trouble(
     reason=Matter.NOBODY_LEADS,
     text="no reconciler leads; nothing is planned",
     hint="run growth doctor for the reason",
 )
 PAUSED = Trouble(reason=Matter.PAUSED, text="all pools are paused", hint="growth resume")
 WEBHOOKS_AWAY = Trouble(reason=Matter.PROCESS_NOT_READY, text="no pod is ready", hint="doctor")
-LINE = f"growth itself: {NOBODY.text} ({NOBODY.hint})"
+LINE = f"growth itself: {NO_LEADER.text} ({NO_LEADER.hint})"
 
 
 def lease(holder: str = "one", /, *, ago: float = 1, within: str = "a", rule: str = "") -> Any:
@@ -82,8 +82,8 @@ LED = (lease(),)
 TROUBLES: dict[str, tuple[dict[str, Any], str]] = {
     "one leads": ({"leases": LED}, ""),
     "no Lease at all": ({"leases": ()}, "no reconciler has ever led; nothing is planned"),
-    "an empty Lease": ({"leases": (lease(""),)}, NOBODY.text),
-    "a silent holder": ({"leases": (lease(ago=16),)}, NOBODY.text),
+    "an empty Lease": ({"leases": (lease(""),)}, NO_LEADER.text),
+    "a silent holder": ({"leases": (lease(ago=16),)}, NO_LEADER.text),
     "a holder that is as old as it may be": ({"leases": (lease(ago=15),)}, ""),
     "two lead": (
         {"leases": (lease(), lease("two", within="b"))},
@@ -94,7 +94,7 @@ TROUBLES: dict[str, tuple[dict[str, Any], str]] = {
         {"leases": (lease(rule=RULE),)},
         f"the reconciler has stopped writing: {RULE}",
     ),
-    "writing stopped, and gone since": ({"leases": (lease(rule=RULE, ago=60),)}, NOBODY.text),
+    "writing stopped, and gone since": ({"leases": (lease(rule=RULE, ago=60),)}, NO_LEADER.text),
     "paused": (
         {"leases": LED, "pauses": {"a": moment(ago=-60)}},
         f"all pools are paused until {moment(ago=-60)}",
@@ -106,7 +106,7 @@ TROUBLES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "paused while nobody leads": (
         {"leases": (lease(""),), "pauses": {"a": moment(ago=-60)}},
-        NOBODY.text,
+        NO_LEADER.text,
     ),
     "no webhook is ready": (
         {"leases": LED, "workloads": (deployment("growth-webhooks", ready=0),)},
@@ -166,12 +166,12 @@ def first_lines(growth: Trouble | None) -> dict[str, str]:
 
 
 def test_every_command_begins_with_it_and_says_nothing_when_all_is_well() -> None:
-    assert set(first_lines(NOBODY).values()) == {LINE}
+    assert set(first_lines(NO_LEADER).values()) == {LINE}
     assert not any("growth itself" in line for line in first_lines(None).values())
 
 
 def test_a_pod_that_waits_while_no_reconciler_leads_is_promised_no_plan() -> None:
-    waits = msgspec.structs.replace(seen(waiting("web-0"), pool()), trouble=NOBODY)
+    waits = msgspec.structs.replace(seen(waiting("web-0"), pool()), trouble=NO_LEADER)
     facts = {
         fact.topic: fact.text for fact in explain_pod.explained_pod(waiting("web-0"), waits).facts
     }
@@ -179,7 +179,8 @@ def test_a_pod_that_waits_while_no_reconciler_leads_is_promised_no_plan() -> Non
 
 
 @pytest.mark.parametrize(
-    ("growth", "is_well"), [(None, True), (NOBODY, False), (WEBHOOKS_AWAY, False), (PAUSED, True)]
+    ("growth", "is_well"),
+    [(None, True), (NO_LEADER, False), (WEBHOOKS_AWAY, False), (PAUSED, True)],
 )
 def test_a_person_is_needed_for_anything_but_a_pause(
     growth: Trouble | None, *, is_well: bool
@@ -188,12 +189,12 @@ def test_a_person_is_needed_for_anything_but_a_pause(
 
 
 def test_a_watch_tells_when_it_begins_and_when_it_is_over() -> None:
-    broken, well = WatchedCluster(trouble=NOBODY), WatchedCluster()
+    broken, well = WatchedCluster(trouble=NO_LEADER), WatchedCluster()
     lines = [
         [(each.kind, each.text) for each in happenings(*looks, NOW)]
         for looks in ((well, broken), (broken, broken), (broken, well))
     ]
-    assert lines == [[("Growth", NOBODY.text)], [], [("Growth", "works again")]]
+    assert lines == [[("Growth", NO_LEADER.text)], [], [("Growth", "works again")]]
 
 
 def looked(*looks: WatchedCluster, seconds: float = 1.0) -> Settling:
@@ -204,7 +205,7 @@ def looked(*looks: WatchedCluster, seconds: float = 1.0) -> Settling:
 COMES = request("default-1", "Pending")
 
 
-@pytest.mark.parametrize("growth", [NOBODY, PAUSED])
+@pytest.mark.parametrize("growth", [NO_LEADER, PAUSED])
 def test_waiting_for_the_end_ends_with_the_reason_when_growth_stands_still(growth: Trouble) -> None:
     still = WatchedCluster(requests=(COMES,), trouble=growth)
     looks = int(STANDSTILL)
@@ -214,7 +215,7 @@ def test_waiting_for_the_end_ends_with_the_reason_when_growth_stands_still(growt
 
 
 def test_a_leader_that_comes_back_in_time_is_waited_for() -> None:
-    still = [WatchedCluster(requests=(COMES,), trouble=NOBODY)] * (int(STANDSTILL) - 1)
+    still = [WatchedCluster(requests=(COMES,), trouble=NO_LEADER)] * (int(STANDSTILL) - 1)
     moves = WatchedCluster(requests=(COMES,))
     assert not looked(*still, moves, *still).is_over
 
@@ -225,7 +226,7 @@ def test_a_webhook_that_is_away_keeps_nothing_from_settling() -> None:
 
 
 def test_where_nothing_is_to_be_done_it_is_settled_whoever_leads() -> None:
-    assert looked(*[WatchedCluster(trouble=NOBODY)] * 5).is_over
+    assert looked(*[WatchedCluster(trouble=NO_LEADER)] * 5).is_over
 
 
 # What is asked of the API server
@@ -243,7 +244,7 @@ def test_an_installation_that_is_well_has_no_trouble() -> None:
 def test_leases_are_judged_by_the_clock_of_the_api_server() -> None:
     cluster = installed()
     cluster.skew = timedelta(minutes=5)
-    assert asked(cluster) == NOBODY.text
+    assert asked(cluster) == NO_LEADER.text
     lead(cluster, seconds_ago=-300)
     assert asked(cluster) == ""
 
@@ -307,9 +308,9 @@ def test_a_question_that_is_not_answered_in_time_ends_no_command() -> None:
 
 @pytest.mark.parametrize("silent", ["/leases", "/growth-pause"])
 def test_a_watch_takes_no_silence_for_the_end_of_what_is_wrong(silent: str) -> None:
-    broken = WatchedCluster(trouble=NOBODY)
+    broken = WatchedCluster(trouble=NO_LEADER)
     seen_next = asyncio.run(watched(Lists(connection(Slow(silent))), broken))
-    assert seen_next.trouble == NOBODY
+    assert seen_next.trouble == NO_LEADER
     assert asyncio.run(watched(Lists(connection(Slow())), broken)).trouble is None
 
 
@@ -354,7 +355,7 @@ def test_with_an_empty_lease_commands_say_that_no_reconciler_leads(
         code, told = said("explain", "pod", f"{namespace}/web-0", "-o", "json")
         story = json.loads(told)
         assert story["growth"]["reason"] == "NobodyLeads"
-        assert {"topic": "last plan", "text": f"none: {NOBODY.text}"} in story["facts"]
+        assert {"topic": "last plan", "text": f"none: {NO_LEADER.text}"} in story["facts"]
     finally:
         alone.kubectl("delete", "nodepool", name, "--wait=false")
         alone.kubectl("delete", "lease", "growth-reconciler", "--namespace", namespace)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
 
 TWO_CPU = {"cpu": "1900m", "memory": "1Gi"}
-NOBODY = Nominated()
+NONE_NOMINATED = Nominated()
 WEB = Owner("ReplicaSet", "shop", "web")
 
 
@@ -141,7 +141,7 @@ def on_a_machine(*there: Pod, cordoned: bool = False, **status: Any) -> Any:
     return world(node(unschedulable=cordoned), made, pool(), *there)
 
 
-def seats(seen: Any, nominated: Nominated = NOBODY) -> int:
+def seats(seen: Any, nominated: Nominated = NONE_NOMINATED) -> int:
     return len(free({WEB}, seen, seen.requests, nominated, at(100)).get(WEB, []))
 
 
