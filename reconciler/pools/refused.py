@@ -68,25 +68,25 @@ def _failures(failed: Iterable[NodeRequest], world: World) -> list[tuple[NodeReq
         (request, at)
         for request in failed
         if (at := request.status.last_transition_time) is not None
-        and not (_is_lemon(request) and _has_worked(request, world.requests.values()))
+        and not (_never_served(request) and _has_worked(request, world.requests.values()))
     ]
     return sorted(found, key=lambda pair: (pair[1], pair[0].name))
 
 
-def _is_lemon(request: NodeRequest) -> bool:
+def _never_served(request: NodeRequest) -> bool:
     """Whether its machine didn't serve in time."""
     return request.status.phase is RequestPhase.DEPROVISIONING
 
 
-def _has_worked(lemon: NodeRequest, requests: Iterable[NodeRequest]) -> bool:
+def _has_worked(failed: NodeRequest, requests: Iterable[NodeRequest]) -> bool:
     """Whether another machine of the offer came to serve while this one should have."""
-    since = lemon.status.accepted_at
+    since = failed.status.accepted_at
     return any(
         since is not None
         and other.status.ready_at is not None
         and other.status.ready_at >= since
-        and other.spec.pool == lemon.spec.pool
-        and asked_for(other.spec) == asked_for(lemon.spec)
+        and other.spec.pool == failed.spec.pool
+        and asked_for(other.spec) == asked_for(failed.spec)
         for other in requests
     )
 
@@ -95,7 +95,7 @@ def _after(
     known: UnmetOffer | None, request: NodeRequest, pool: NodePool, *, at: datetime
 ) -> UnmetOffer:
     failures = 1 if known is None else known.failures + 1
-    if not _is_lemon(request):
+    if not _never_served(request):
         rests = span(pool, failures)
     else:
         rests = AT_ONCE if failures == 1 else span(pool, failures - 1)
