@@ -29,7 +29,7 @@ from reconciler.facts.wanted import keeper_on, promised, reason_to_stay
 from reconciler.providers.port import DeleteAnswer, DeleteOutcome, Occupied
 from reconciler.removal import writing
 from reconciler.removal.drain import draining as drain
-from reconciler.removal.drain import telling as drain_telling
+from reconciler.removal.drain import history as drain_history
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -219,7 +219,7 @@ def _drained(removal: NodeRemovalRequest, world: World, now: Instant) -> Step | 
         return None
     if why := drain.drain_objection(removal, node, world, now):
         end = cancelled_removal(removal, world, why=why)
-        told = drain_telling.removal_given_up(removal, node, why=why)
+        told = drain_history.removal_given_up(removal, node, why=why)
         return Step(actions=(*told, *end.actions), why=end.why)
     return drain.drain_step(removal, node, world, now)
 

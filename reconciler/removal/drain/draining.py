@@ -24,7 +24,7 @@ from growth.scheduling.moving import reluctance
 from reconciler.core.decision import earliest
 from reconciler.core.step import Step
 from reconciler.facts.cordons import bears_our_cordon, cordoned
-from reconciler.removal.drain import telling as drain_telling
+from reconciler.removal.drain import history as drain_history
 from reconciler.removal.drain.evicting import holding_budget
 from reconciler.removal.drain.returning import seconds_left_alone
 
@@ -73,7 +73,7 @@ def _unwilling(
         found = None if pod.is_terminating else reluctance(pod, world.cluster, now)
         if found is not None:
             yield f"pod {found.pod} may not be moved: {found.why}"
-    if drain_telling.waited(removal, now) >= world.timing.drain_wait:
+    if drain_history.waited(removal, now) >= world.timing.drain_wait:
         stuck = _stuck(pods, removal, world, now)
         yield from (f"pod {name} doesn't go: {why}" for name, why in stuck)
 
@@ -82,7 +82,7 @@ def drain_step(
     removal: NodeRemovalRequest, node: Node, world: World, now: Instant
 ) -> Draining | None:
     """What is to be done before the machine may be asked for; None if that is all done."""
-    told = drain_telling.begun(removal, node, now)
+    told = drain_history.begun(removal, node, now)
     if not (node.spec.unschedulable and bears_our_cordon(node)):
         cordon = cordoned(node, removal.spec.reason)
         return Draining(actions=(cordon, *told), why="its pods are moved away")
@@ -110,15 +110,15 @@ def _going_on(
     turn = tuple(pod for pod in pods if pod.spec.priority == lowest)
     # While the next report must wait, the reasons aren't worked out: a drain is looked at in each
     # pass.
-    waits = tuple(drain_telling.waits(removal, now))
+    waits = tuple(drain_history.waits(removal, now))
     stuck = {} if waits else dict(_stuck(turn, removal, world, now))
-    told = drain_telling.stuck(removal, node, stuck, now)
+    told = drain_history.stuck(removal, node, stuck, now)
     left_alone = {pod.metadata.uid: seconds_left_alone(pod, removal, now) for pod in turn}
     ends = (
         *left_alone.values(),
         *(seconds_until_overdue(pod, now) for pod in turn if pod.is_terminating),
         *waits,
-        world.timing.drain_wait - drain_telling.waited(removal, now),
+        world.timing.drain_wait - drain_history.waited(removal, now),
     )
     return Draining(
         actions=told,
@@ -143,8 +143,8 @@ def _detaching(
     is_attached = node.name in world.cluster.attachments_by_node
     if not is_attached or not node.is_ready or removal.status.remove_attempted_at is not None:
         return None
-    told = drain_telling.emptied(removal, now)
-    left = DETACHED_WITHIN - drain_telling.empty_for(removal, now)
+    told = drain_history.emptied(removal, now)
+    left = DETACHED_WITHIN - drain_history.empty_for(removal, now)
     if not told and left <= 0:
         return None
     return Draining(actions=told, why="volumes are being detached", wake_at=now.monotonic + left)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from growth.api.written import parse_time
 from growth.scheduling.taints import UNSCHEDULABLE, untolerated
-from reconciler.removal.drain.telling import waited
+from reconciler.removal.drain.history import waited
 
 if TYPE_CHECKING:
     from growth.api.noderemovalrequest import NodeRemovalRequest
