@@ -18,7 +18,7 @@ from reconciler.planning.creating import creations, for_pods
 from reconciler.planning.demand import wanting
 from reconciler.planning.reading import after_plan
 from reconciler.planning.remembering import promises_looked_after
-from reconciler.planning.telling import tries_told
+from reconciler.planning.reporting import report_tries
 from reconciler.planning.waking import next_look
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def decide(world: World, now: Instant) -> Decision[PlanningLedger]:
     kept = promises_looked_after(world, now, demand)
     read = after_plan(_having(world, kept), now, demand)
     asked = next_problem(_having(world, read), now, demand)
-    told = tries_told(kept.tries, asked.section, demand, world, now)
+    told = report_tries(kept.tries, asked.section, demand, world, now)
     ledger = after_limits(before, told.section, demand, world)
     world = _having(world, ledger)
     bought = creations(ledger.unconfirmed, world, purpose=for_pods)

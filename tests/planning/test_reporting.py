@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from reconciler.core.actions import EmitEvent, pod_subject
 from reconciler.planning.ledger import PlanningLedger
-from reconciler.planning.telling import tries_told
+from reconciler.planning.reporting import report_tries
 from reconciler.planning.tries import Try
 from tests.reconciler.build import at, waiting, world
 
@@ -25,7 +25,7 @@ def told(*pods: Pod, busy: tuple[Pod, ...] = (), before: Told | None = None) -> 
     known = {} if before is None else before.section.told
     seen = world(*pods, busy=frozenset(pod_subject(pod) for pod in busy))
     ledger = PlanningLedger(tries=tries, told=known)
-    return tries_told({}, ledger, {pod.metadata.uid: pod for pod in pods}, seen, NOW)
+    return report_tries({}, ledger, {pod.metadata.uid: pod for pod in pods}, seen, NOW)
 
 
 def regarding(found: Told) -> list[str]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 BACK_OFF = "BackOff"
 
 
-def tries_told(
+def report_tries(
     before: Mapping[str, Try],
     ledger: PlanningLedger,
     pods: Mapping[str, Pod],
