@@ -91,7 +91,7 @@ def _serving(nodes: Iterable[Node]) -> Iterator[tuple[ServerTypeName, Node]]:
     )
 
 
-def told_of(entry: LearntAllocatable) -> str:
+def learnt_text(entry: LearntAllocatable) -> str:
     """A learnt entry as text."""
     amounts = parse_resources(dict(entry.resources)).amounts
     written = ", ".join(f"{name} {shown_amount(name, amount)}" for name, amount in amounts.items())

@@ -38,7 +38,7 @@ from reconciler.pools.counting import counted_machines, tallies
 from reconciler.pools.ledger import PoolsLedger
 from reconciler.pools.refused import next_refusal_end
 from reconciler.pools.status import status_of_pool, written
-from reconciler.pools.telling import status_events
+from reconciler.pools.status_events import status_events
 from reconciler.pools.unreadable import unreadable_notices
 from reconciler.provisioning.look import ProvisioningLook
 

@@ -210,9 +210,9 @@ def test_the_headline_tells_where_a_pod_stands(stands: Pod, headline: str) -> No
 
 def test_a_pool_that_is_not_there_is_the_pods_reason() -> None:
     waits = waiting("web-0", nodeSelector={"growth.dev/pool": "gpu"})
-    told_of = facts(explain_pod.explained_pod(waits, seen(waits, pool())))
-    assert told_of["pool"].startswith('there is no pool "gpu" that the pod may use')
-    assert "last plan" not in told_of
+    learnt_text = facts(explain_pod.explained_pod(waits, seen(waits, pool())))
+    assert learnt_text["pool"].startswith('there is no pool "gpu" that the pod may use')
+    assert "last plan" not in learnt_text
 
 
 def test_a_pool_that_can_not_be_read_is_not_called_missing() -> None:
@@ -229,8 +229,8 @@ def test_what_keeps_the_pool_from_buying_is_told_with_the_pod() -> None:
 
 
 def test_a_pod_that_nobody_plans_for_asks_whether_growth_runs() -> None:
-    told_of = facts(explain_pod.explained_pod(WAITS, seen(WAITS, pool())))
-    assert "check with growth doctor whether growth runs" in told_of["last plan"]
+    learnt_text = facts(explain_pod.explained_pod(WAITS, seen(WAITS, pool())))
+    assert "check with growth doctor whether growth runs" in learnt_text["last plan"]
 
 
 ELSEWHERE = {
@@ -245,14 +245,14 @@ def test_a_pool_that_the_pod_may_not_use_does_not_hide_that_growth_may_not_run(
 ) -> None:
     monkeypatch.setattr(explain_pod, "MOST_UNPLACED", 1)
     other = pool("gpu", status=ELSEWHERE[elsewhere])
-    told_of = facts(explain_pod.explained_pod(WAITS, seen(WAITS, pool(), other)))
-    assert "check with growth doctor whether growth runs" in told_of["last plan"]
+    learnt_text = facts(explain_pod.explained_pod(WAITS, seen(WAITS, pool(), other)))
+    assert "check with growth doctor whether growth runs" in learnt_text["last plan"]
 
 
 def test_a_pod_of_pools_that_are_all_paused_waits_for_the_end_of_the_pause() -> None:
     resting = pool(status={"conditions": [PAUSED_UNTIL_LATER]})
-    told_of = facts(explain_pod.explained_pod(WAITS, seen(WAITS, resting)))
-    assert told_of["last plan"].startswith("none while pools are paused")
+    learnt_text = facts(explain_pod.explained_pod(WAITS, seen(WAITS, resting)))
+    assert learnt_text["last plan"].startswith("none while pools are paused")
 
 
 def test_what_was_bought_in_vain_for_a_pod_is_told() -> None:
@@ -292,9 +292,9 @@ def test_a_node_that_goes_tells_when() -> None:
     goes = {"growth.dev/scale-down-at": moment(ago=-40)}
     going = node(annotations=goes)
     story = explain_node.explained_node(going, seen(going, pool()))
-    told_of = facts(story)
-    assert told_of["still here"] == "it is idle, and is removed unless a pod arrives (Idle)"
-    assert told_of["until"] == "in 40 s (2026-01-01T12:00:40Z)"
+    learnt_text = facts(story)
+    assert learnt_text["still here"] == "it is idle, and is removed unless a pod arrives (Idle)"
+    assert learnt_text["until"] == "in 40 s (2026-01-01T12:00:40Z)"
 
 
 @pytest.mark.parametrize(
@@ -324,8 +324,8 @@ def test_what_somebody_else_wrote_over_the_plan_is_no_failure() -> None:
 def test_a_removal_tells_what_happened_last() -> None:
     events = [{"at": moment(ago=5), "name": "Deletion failed", "reason": "locked"}]
     leaving = seen(node(), pool(), removal("default-1", events=events))
-    told_of = facts(explain_node.explained_node(node(), leaving))
-    assert told_of["removal"] == "Deletion failed 5 s ago: locked"
+    learnt_text = facts(explain_node.explained_node(node(), leaving))
+    assert learnt_text["removal"] == "Deletion failed 5 s ago: locked"
 
 
 def test_a_machine_that_is_no_node_yet_tells_how_far_it_is() -> None:
@@ -413,7 +413,7 @@ NIGHTS = {"days": ["Monday", "Friday"], "start": "22:00", "duration": "8h"}
 
 
 @pytest.mark.parametrize(
-    ("disruption", "told_of"),
+    ("disruption", "learnt_text"),
     [
         ({"budgets": [{"nodes": 0}]}, ["0: no node in use may be replaced"]),
         ({"budgets": [{"nodes": "0%"}]}, ["0: no node in use may be replaced"]),
@@ -432,11 +432,11 @@ NIGHTS = {"days": ["Monday", "Friday"], "start": "22:00", "duration": "8h"}
     ],
 )
 def test_a_pool_tells_its_budgets_and_above_all_one_of_0(
-    disruption: dict[str, Any], told_of: list[str]
+    disruption: dict[str, Any], learnt_text: list[str]
 ) -> None:
     limited = pool(disruption=disruption)
     story = explain_pool.explained_pool(limited, seen(limited))
-    assert [fact.text for fact in story.facts if fact.topic == "budget"] == told_of
+    assert [fact.text for fact in story.facts if fact.topic == "budget"] == learnt_text
 
 
 # Lines

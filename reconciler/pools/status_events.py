@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from growth.api.written import write_time
-from reconciler.pools.learning import told_of
+from reconciler.pools.learning import learnt_text
 from reconciler.provisioning.writing import warned
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def _learnt(before: NodePoolStatus, after: NodePoolStatus) -> Iterator[tuple[str
     known = {each.server_type: each for each in before.learnt_allocatable}
     for each in after.learnt_allocatable:
         if known.get(each.server_type) != each:
-            yield "SmallerThanPromised", f"{told_of(each)}. Plans use these values from now on."
+            yield "SmallerThanPromised", f"{learnt_text(each)}. Plans use these values from now on."
 
 
 def _in_vain(before: NodePoolStatus, after: NodePoolStatus) -> Iterator[tuple[str, str]]:
