@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 from generators.markdown import as_sentence, markdown_table
 from growth.cli.__main__ import COMMANDS
-from growth.cli.completion.spoken import spoken
+from growth.cli.completion.grammar import command_grammar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from growth.cli.completion.spoken import Flag, SpokenCommand
+    from growth.cli.completion.grammar import CommandGrammar, Flag
 
 EVERYWHERE: Final = frozenset({"--help", "--kubeconfig", "--context"})
 """Flags that mean the same in all commands."""
@@ -37,7 +37,7 @@ def commands_page() -> str:
 
 def _parts() -> Iterator[str]:
     yield _OF_COMMANDS
-    for name, command in spoken(COMMANDS).items():
+    for name, command in command_grammar(COMMANDS).items():
         yield f"## growth {name}\n"
         yield f"{as_sentence(command.purpose)}\n"
         yield from _said(command)
@@ -46,7 +46,7 @@ def _parts() -> Iterator[str]:
             yield from _said(one)
 
 
-def _said(command: SpokenCommand) -> Iterator[str]:
+def _said(command: CommandGrammar) -> Iterator[str]:
     if command.words:
         yield f"First argument: {', '.join(f'`{word}`' for word in command.words)}.\n"
     own = [flag for flag in command.flags if not _is_everywhere(flag)]

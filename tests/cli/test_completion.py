@@ -16,27 +16,29 @@ from typing import TYPE_CHECKING
 import pytest
 
 from growth.cli.__main__ import COMMANDS, main
+from growth.cli.completion.grammar import Takes, command_grammar
 from growth.cli.completion.scripts import bash, fish, kubectl_plugin, zsh
-from growth.cli.completion.spoken import Takes, spoken
 from tests.children import child_on_a_terminal
 from tests.thread.growing import pool_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from growth.cli.completion.spoken import SpokenCommand
+    from growth.cli.completion.grammar import CommandGrammar
     from tests.live import LiveCluster
 
 PROGRAMS = Path(sys.executable).parent
 
 
 @pytest.fixture(scope="module")
-def commands() -> Mapping[str, SpokenCommand]:
-    return spoken(COMMANDS)
+def commands() -> Mapping[str, CommandGrammar]:
+    return command_grammar(COMMANDS)
 
 
 @pytest.fixture(scope="module")
-def script(commands: Mapping[str, SpokenCommand], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def script(
+    commands: Mapping[str, CommandGrammar], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     path = tmp_path_factory.mktemp("completion") / "growth.bash"
     path.write_text(bash(commands))
     return path
@@ -101,7 +103,7 @@ def heard(terminal: int, text: bytes) -> bool:
 
 
 def test_every_command_and_flag_is_known_to_every_shell(
-    commands: Mapping[str, SpokenCommand],
+    commands: Mapping[str, CommandGrammar],
 ) -> None:
     assert set(commands) == set(COMMANDS)
     long = {
@@ -116,7 +118,7 @@ def test_every_command_and_flag_is_known_to_every_shell(
     assert all(f"-l {each[2:]}" in fish(commands) for each in long)
 
 
-def test_flags_know_what_they_take(commands: Mapping[str, SpokenCommand]) -> None:
+def test_flags_know_what_they_take(commands: Mapping[str, CommandGrammar]) -> None:
     flags = {flag.spellings[-1]: flag for flag in commands["plan"].flags}
     assert flags["--from-cluster"].takes is Takes.NOTHING
     assert (flags["--effort"].takes, flags["--effort"].choices[0]) == (Takes.CHOICE, "quick")
@@ -155,7 +157,7 @@ def test_an_unknown_shell_is_one_line(capsys: pytest.CaptureFixture[str]) -> Non
 
 @pytest.mark.cluster
 def test_kubectl_finds_growth_completes_it_and_names_come_from_the_cluster(
-    defined: LiveCluster, namespace: str, commands: Mapping[str, SpokenCommand], script: Path
+    defined: LiveCluster, namespace: str, commands: Mapping[str, CommandGrammar], script: Path
 ) -> None:
     helper = script.with_name("kubectl_complete-growth")
     helper.write_text(kubectl_plugin(commands))

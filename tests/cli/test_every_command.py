@@ -13,7 +13,7 @@ import pytest
 
 from growth.cli.__main__ import COMMANDS, main
 from growth.cli.cluster import connecting
-from growth.cli.completion.spoken import spoken
+from growth.cli.completion.grammar import command_grammar
 from tests.cli.test_commands import POOL, refused
 from tests.faults.upstream import kubeconfig_to
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from growth.cli.completion.spoken import SpokenCommand
+    from growth.cli.completion.grammar import CommandGrammar
 
 NO_JSON: Final = {
     "run": "it answers nothing; its processes' logs are JSON",
@@ -52,20 +52,20 @@ AT_THEIR_BEST: Final = {
 """What needs no cluster, and its words."""
 
 
-def every() -> Iterator[tuple[str, SpokenCommand]]:
+def every() -> Iterator[tuple[str, CommandGrammar]]:
     """Each command, or each of its actions, as a person says it."""
-    for name, command in spoken(COMMANDS).items():
+    for name, command in command_grammar(COMMANDS).items():
         if not command.actions:
             yield name, command
         for action, one in command.actions.items():
             yield f"{name} {action}", one
 
 
-def spellings(command: SpokenCommand) -> set[str]:
+def spellings(command: CommandGrammar) -> set[str]:
     return {spelling for flag in command.flags for spelling in flag.spellings}
 
 
-EVERY: Final[Mapping[str, SpokenCommand]] = dict(every())
+EVERY: Final[Mapping[str, CommandGrammar]] = dict(every())
 CONNECTED: Final = [name for name, each in EVERY.items() if "--kubeconfig" in spellings(each)]
 WORDS: Final = {name: (*name.split(), *NEEDED.get(name, ())) for name in EVERY}
 

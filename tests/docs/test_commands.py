@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from growth.cli.__main__ import COMMANDS, _parser
-from growth.cli.completion.spoken import spoken
+from growth.cli.completion.grammar import command_grammar
 from tests.docs.pages import inline, name_of, pages, said_to_a_shell
 from tests.live import ROOT
 
@@ -57,7 +57,7 @@ def test_commands_inside_of_sentences_are_known(page: Path) -> None:
 @cache
 def flags_of(name: str) -> frozenset[str]:
     """All spellings of all flags of a command and its actions."""
-    command = spoken(COMMANDS)[name]
+    command = command_grammar(COMMANDS)[name]
     return frozenset(
         spelling
         for each in (command, *command.actions.values())

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping
 
-    from growth.cli.completion.spoken import SpokenCommand
+    from growth.cli.completion.grammar import CommandGrammar
 
-SCRIPTS: Final[Mapping[str, Callable[[Mapping[str, SpokenCommand]], str]]] = {
+SCRIPTS: Final[Mapping[str, Callable[[Mapping[str, CommandGrammar]], str]]] = {
     "bash": completions.bash,
     "zsh": completions.zsh,
     "fish": completions.fish,
@@ -36,9 +36,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the script."""
     # What can be said includes this command, whose module is the one that is being loaded.
     from growth.cli.__main__ import COMMANDS  # noqa: PLC0415
-    from growth.cli.completion.spoken import spoken  # noqa: PLC0415
+    from growth.cli.completion.grammar import command_grammar  # noqa: PLC0415
 
-    script = SCRIPTS[arguments.shell](spoken(COMMANDS))
+    script = SCRIPTS[arguments.shell](command_grammar(COMMANDS))
     if arguments.output == "json":
         print_json({"shell": arguments.shell, "script": script})
     else:

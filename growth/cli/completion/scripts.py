@@ -16,7 +16,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Final
 
-from growth.cli.completion.spoken import Flag, SpokenCommand, Takes
+from growth.cli.completion.grammar import CommandGrammar, Flag, Takes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,12 +34,12 @@ _growth_names() {
 """With `=`, zsh splits a value at spaces, which bash does by default."""
 
 
-def bash(commands: Mapping[str, SpokenCommand]) -> str:
+def bash(commands: Mapping[str, CommandGrammar]) -> str:
     """A script to source in bash."""
     return f"{_bash_function(commands)}complete -o default -F _growth growth\n"
 
 
-def kubectl_plugin(commands: Mapping[str, SpokenCommand]) -> str:
+def kubectl_plugin(commands: Mapping[str, CommandGrammar]) -> str:
     """A program for kubectl: it reads the words after `growth` and prints words and a directive."""
     return (
         "#!/usr/bin/env bash\n"
@@ -54,7 +54,7 @@ def kubectl_plugin(commands: Mapping[str, SpokenCommand]) -> str:
     )
 
 
-def _bash_function(commands: Mapping[str, SpokenCommand]) -> str:
+def _bash_function(commands: Mapping[str, CommandGrammar]) -> str:
     lines = [
         "_growth() {",
         '  local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"',
@@ -72,7 +72,7 @@ def _bash_function(commands: Mapping[str, SpokenCommand]) -> str:
     return "\n".join([names, *lines, "  esac", "}", ""])
 
 
-def _bash_command(command: SpokenCommand) -> Iterator[str]:
+def _bash_command(command: CommandGrammar) -> Iterator[str]:
     if command.actions:
         yield f'      if [ "$COMP_CWORD" -eq 2 ]; then {_reply(command.actions)}; return; fi'
         yield '      case "$action" in'
@@ -100,7 +100,7 @@ def _bash_command(command: SpokenCommand) -> Iterator[str]:
             yield f"      {_reply(offered)}"
 
 
-def _reply(words: Mapping[str, SpokenCommand] | Sequence[str], *, more: str = "") -> str:
+def _reply(words: Mapping[str, CommandGrammar] | Sequence[str], *, more: str = "") -> str:
     offered = " ".join([*words, *([more] if more else [])])
     # Not mapfile: the bash of macOS doesn't know it.
     return f'COMPREPLY=($(compgen -W "{offered}" -- "$word"))'
@@ -111,11 +111,11 @@ def _reply_to(flag: Flag) -> str:
     return f"{_reply(flag.choices)}; " if flag.takes is Takes.CHOICE else ""
 
 
-def _spellings(command: SpokenCommand) -> list[str]:
+def _spellings(command: CommandGrammar) -> list[str]:
     return [spelling for flag in command.flags for spelling in flag.spellings]
 
 
-def zsh(commands: Mapping[str, SpokenCommand]) -> str:
+def zsh(commands: Mapping[str, CommandGrammar]) -> str:
     """A script to source in zsh, or to save as _growth in its fpath."""
     lines = ["#compdef growth", NAMES.rstrip(), "_growth() {", "  local -a commands"]
     lines.append("  commands=(")
@@ -129,7 +129,7 @@ def zsh(commands: Mapping[str, SpokenCommand]) -> str:
     return "\n".join([*lines, "  esac", "}", last, ""])
 
 
-def _zsh_command(command: SpokenCommand) -> Iterator[str]:
+def _zsh_command(command: CommandGrammar) -> Iterator[str]:
     if command.actions:
         actions = " ".join(command.actions)
         yield f"      if (( CURRENT == 2 )); then compadd -- {actions}; return; fi"
@@ -176,7 +176,7 @@ def _zsh_value(flag: Flag) -> str:
             return ":value: "
 
 
-def fish(commands: Mapping[str, SpokenCommand]) -> str:
+def fish(commands: Mapping[str, CommandGrammar]) -> str:
     """A script to source in fish, or to save as growth.fish among its completions."""
     lines = ["complete -c growth -f"]
     for name, command in commands.items():
@@ -186,7 +186,7 @@ def fish(commands: Mapping[str, SpokenCommand]) -> str:
     return "\n".join([*lines, ""])
 
 
-def _fish_command(command: SpokenCommand, seen: str) -> Iterator[str]:
+def _fish_command(command: CommandGrammar, seen: str) -> Iterator[str]:
     start = f"complete -c growth -n {_quoted(seen)}"
     if command.actions or command.words:
         yield f"{start} -a {_quoted(' '.join([*command.actions, *command.words]))}"

@@ -35,32 +35,32 @@ class Flag(NamedTuple):
     choices: tuple[str, ...] = ()
 
 
-class SpokenCommand(NamedTuple):
+class CommandGrammar(NamedTuple):
     """A command, or an action of a command."""
 
     purpose: str
     flags: tuple[Flag, ...]
     words: tuple[str, ...]
     """The choices of its first argument, if it has any."""
-    actions: Mapping[str, SpokenCommand]
+    actions: Mapping[str, CommandGrammar]
     names: str = ""
     """The kind that its last argument names: pool, or `kind` if the argument before says it."""
 
 
-def spoken(purposes: Mapping[str, str]) -> Mapping[str, SpokenCommand]:
+def command_grammar(purposes: Mapping[str, str]) -> Mapping[str, CommandGrammar]:
     """All commands."""
     return {name: _command(name, purpose) for name, purpose in purposes.items()}
 
 
-def _command(name: str, purpose: str) -> SpokenCommand:
+def _command(name: str, purpose: str) -> CommandGrammar:
     parser = argparse.ArgumentParser(prog=name)
     module = importlib.import_module(module_of(name))
     module.add_arguments(parser)
     return _of(parser, purpose)
 
 
-def _of(parser: argparse.ArgumentParser, purpose: str) -> SpokenCommand:
-    actions: dict[str, SpokenCommand] = {}
+def _of(parser: argparse.ArgumentParser, purpose: str) -> CommandGrammar:
+    actions: dict[str, CommandGrammar] = {}
     words: tuple[str, ...] = ()
     places: list[str] = []
     for each in _arguments(parser):
@@ -69,7 +69,7 @@ def _of(parser: argparse.ArgumentParser, purpose: str) -> SpokenCommand:
         elif not each.option_strings:
             words = words or tuple(map(str, each.choices or ()))
             places.append(each.dest)
-    return SpokenCommand(purpose, tuple(_flags(parser)), words, actions, _named(places))
+    return CommandGrammar(purpose, tuple(_flags(parser)), words, actions, _named(places))
 
 
 def _named(places: list[str]) -> str:
