@@ -20,7 +20,7 @@ def not_installed(missing: ModuleNotFoundError, *, command: str) -> Misconfigure
     )
 
 
-def spoken_range(versions: tuple[tuple[int, int], tuple[int, int]]) -> str:
+def version_range(versions: tuple[tuple[int, int], tuple[int, int]]) -> str:
     """The range as people say it: `1.31 to 1.36`."""
     oldest, newest = versions
     return f"{oldest[0]}.{oldest[1]} to {newest[0]}.{newest[1]}"

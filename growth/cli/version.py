@@ -7,7 +7,7 @@ import platform
 from typing import TYPE_CHECKING
 
 from growth import __version__
-from growth.cli.support import OBJECT_VERSION, SUPPORTED_KUBERNETES, spoken_range
+from growth.cli.support import OBJECT_VERSION, SUPPORTED_KUBERNETES, version_range
 from growth.cli.terminal.output import add_output_argument
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
     versions = {
         "growth": __version__,
         "objects": OBJECT_VERSION,
-        "kubernetes": spoken_range(SUPPORTED_KUBERNETES),
+        "kubernetes": version_range(SUPPORTED_KUBERNETES),
         "python": platform.python_version(),
     }
     if arguments.output == "json":

@@ -6,7 +6,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Final
 
 from growth.cli.doctor.examination.finding import PATIENCE, fail, ok, warn
-from growth.cli.support import SUPPORTED_KUBERNETES, spoken_range
+from growth.cli.support import SUPPORTED_KUBERNETES, version_range
 from growth.clocks import wall_clock
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ async def examine_cluster(place: ExaminedCluster) -> Findings:
     version = str(said["gitVersion"]).removeprefix("v")
     minor = (int(said["major"]), int(said["minor"].rstrip("+")))
     oldest, newest = SUPPORTED_KUBERNETES
-    known = spoken_range(SUPPORTED_KUBERNETES)
+    known = version_range(SUPPORTED_KUBERNETES)
     text = f"Kubernetes {version} at {place.connection.server}"
     if minor < oldest:
         hint = f"upgrade the cluster; growth is tested with {known}"

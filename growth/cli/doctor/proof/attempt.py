@@ -64,7 +64,7 @@ async def prepared(lists: Lists, *, pool: str, namespace: str) -> Attempt:
         pool=pool,
         pod=pod,
         steps=steps,
-        machine="a machine" if found is None else found.spoken(there.currency),
+        machine="a machine" if found is None else found.text(there.currency),
     )
 
 

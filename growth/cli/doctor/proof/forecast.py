@@ -28,7 +28,7 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     price: Decimal
     """An hour, by the prices that growth plan has."""
 
-    def spoken(self, currency: str) -> str:
+    def text(self, currency: str) -> str:
         """For the person who decides whether to buy it."""
         return f"a {self.server_type} in {self.location} at {hourly(self.price, currency)} per hour"
 
