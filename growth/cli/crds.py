@@ -17,7 +17,7 @@ from growth.cli.terminal.output import (
     coloured,
     print_answer,
     print_json,
-    tell_steps,
+    print_steps,
 )
 from growth.errors import Misconfigured
 from growth.installation.definitions import Definition, apply_definitions, compared
@@ -111,7 +111,7 @@ def comparison_lines(found: Sequence[Definition]) -> Iterator[str]:
 
 
 def _apply(arguments: argparse.Namespace) -> int:
-    completed(tell_steps(_applied(arguments), arguments, "{}: {}".format))
+    completed(print_steps(_applied(arguments), arguments, "{}: {}".format))
     return 0
 
 

@@ -18,7 +18,7 @@ from growth.cli.cluster.connecting import (
     completed,
     connected,
 )
-from growth.cli.terminal.output import add_output_argument, tell_steps
+from growth.cli.terminal.output import add_output_argument, print_steps
 from growth.errors import GiveUp, Misconfigured
 from growth.installation.applying import apply, rehearse
 from growth.installation.awaiting import missing_of, until_nothing_is_missing
@@ -76,9 +76,9 @@ def run(arguments: argparse.Namespace) -> int:
     values = _values(arguments.values, arguments.provider)
     seconds = _seconds(arguments.wait)
     if arguments.dry_run:
-        completed(tell_steps(_rehearsal(arguments, values), arguments, _rehearsed))
+        completed(print_steps(_rehearsal(arguments, values), arguments, _rehearsed))
         return 0
-    completed(tell_steps(_installation(arguments, values, seconds=seconds), arguments, _counted))
+    completed(print_steps(_installation(arguments, values, seconds=seconds), arguments, _counted))
     if seconds and arguments.output == "text":
         print("growth is ready: all processes run, one reconciler leads")
         print("hint: check it with growth doctor; next, create a NodePool: docs/guides/install.md")

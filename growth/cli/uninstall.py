@@ -18,7 +18,7 @@ from growth.cli.cluster.connecting import (
     completed,
     connected,
 )
-from growth.cli.terminal.output import add_output_argument, tell_steps
+from growth.cli.terminal.output import add_output_argument, print_steps
 from growth.errors import GiveUp, Misconfigured
 from growth.installation import draining, removing
 from growth.installation.awaiting import lease_holder, until_nothing_is_missing
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     except ValueError as mistake:
         raise Misconfigured(f'--wait: "{arguments.wait}" {mistake}') from None
     steps = _removal(arguments, MachinesChoice(arguments.machines), seconds=seconds)
-    completed(tell_steps(steps, arguments, lambda what, number: f"{what:15} {number}"))
+    completed(print_steps(steps, arguments, lambda what, number: f"{what:15} {number}"))
     if arguments.output == "text":
         print(
             "growth is removed; kube-scheduler works without it, even if the extender is still in "

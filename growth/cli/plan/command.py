@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from growth.cli.plan.printing import Told
+    from growth.cli.plan.printing import PlanReport
     from reconciler.paper.consolidated import RenewalOnPaper as Consolidated
     from reconciler.solver import Plan
 
@@ -137,21 +137,21 @@ def _consolidator() -> Callable[[argparse.Namespace], Consolidated]:
     return consolidate
 
 
-def _planner() -> Callable[[argparse.Namespace], Told]:
+def _planner() -> Callable[[argparse.Namespace], PlanReport]:
     """Return the function that plans, imported only here because the engine loads slowly."""
     try:
         from growth.cli.plan.prices import bill_of  # noqa: PLC0415 - see above
-        from growth.cli.plan.printing import Told  # noqa: PLC0415
+        from growth.cli.plan.printing import PlanReport  # noqa: PLC0415
         from growth.cli.plan.reading import plan_for_world, plan_reading  # noqa: PLC0415
         from growth.cli.plan.remarks import remarks_of  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise not_installed(error, command="plan") from None
 
-    def plan(arguments: argparse.Namespace) -> Told:
+    def plan(arguments: argparse.Namespace) -> PlanReport:
         read = plan_reading(arguments)
         tell_left_out(read.unreadable)
         paper = plan_for_world(read.world, effort=arguments.effort, now=read.now, watch=_progress())
-        return Told(
+        return PlanReport(
             paper=paper,
             bill=bill_of(read.world, read.prices),
             remarks=remarks_of(paper, read.manifests),
@@ -173,7 +173,7 @@ def _progress() -> Callable[[Plan], None]:
     return show
 
 
-def _print(plan: Told, output: str, *, seconds: float) -> None:
+def _print(plan: PlanReport, output: str, *, seconds: float) -> None:
     from growth.cli.plan import printing  # noqa: PLC0415 - with the rest of planning
 
     if sys.stderr.isatty():

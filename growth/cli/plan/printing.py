@@ -39,7 +39,7 @@ COLUMNS: Final = ("POOL", "TYPE", "PLACE", "NODES", "PODS", "CPU", "MEMORY", "PE
 TO_THE_RIGHT: Final = frozenset({"NODES", "PODS", "CPU", "MEMORY", "PER HOUR"})
 
 
-class Told(NamedTuple):
+class PlanReport(NamedTuple):
     """Everything that is printed."""
 
     paper: PlanOnPaper
@@ -47,7 +47,7 @@ class Told(NamedTuple):
     remarks: Remarks
 
 
-def plan_document(plan: Told, *, seconds: float) -> dict[str, Any]:
+def plan_document(plan: PlanReport, *, seconds: float) -> dict[str, Any]:
     """The plan for programs."""
     paper, bill = plan.paper, plan.bill
     costs, is_one = costs_of_plan(paper), is_in_one_currency(paper)
@@ -150,7 +150,7 @@ def stop_of(paper: PlanOnPaper) -> str:
     return paper.plans[-1].stop.value if paper.plans else "nothing to do"
 
 
-def plan_table(plan: Told, *, seconds: float) -> Iterator[str]:
+def plan_table(plan: PlanReport, *, seconds: float) -> Iterator[str]:
     """The plan for people."""
     paper, bill = plan.paper, plan.bill
     rows = list(_rows(paper, bill))

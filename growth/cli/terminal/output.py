@@ -36,7 +36,7 @@ def coloured(text: str, colour: str) -> str:
     return f"\x1b[{COLOURS[colour]}m{text}\x1b[0m"
 
 
-async def tell_steps(
+async def print_steps(
     steps: AsyncIterator[tuple[str, _T]],
     arguments: argparse.Namespace,
     line: Callable[[str, _T], str],
