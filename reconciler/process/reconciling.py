@@ -21,7 +21,7 @@ from growth.kube.election import (
     ElectionMetrics,
     LeaseOnServer,
     lead,
-    lead_for_ever,
+    lead_repeatedly,
     this_run,
 )
 from growth.kube.transport import connect
@@ -84,7 +84,7 @@ async def reconcile(service: Service[ReconcilerSettings]) -> None:
             # the event loop, and on a busy machine the Lease was lost within that second.
             await work.roster.warm_up()
             ready.append(True)
-            await work.lead_for_ever()
+            await work.lead_repeatedly()
         finally:
             await work.lanes.close()
             await work.roster.close()
@@ -140,7 +140,7 @@ class ReconcilerWork:
         """Read the extender's demand stream, if its URL is set."""
         await hear_demand(place, self._service, self.sources.demand, changed=self._wake)
 
-    async def lead_for_ever(self) -> None:
+    async def lead_repeatedly(self) -> None:
         """Be a candidate, act while leading, and become a candidate again after a loss."""
         namespace = self._service.settings.namespace
         lease = LeaseOnServer(
@@ -155,7 +155,7 @@ class ReconcilerWork:
         place = f"{self._connection.server} {namespace}/{RECONCILER_LEASE}"
         with this_run(socket.gethostname(), lease=place) as who:
             leading = partial(lead, lease, who=who, settings=settings, metrics=metrics)
-            await lead_for_ever(leading, self._act)
+            await lead_repeatedly(leading, self._act)
 
     async def _act(self, leadership: Leadership) -> None:
         lease = f"{self._service.settings.namespace}/{RECONCILER_LEASE}"

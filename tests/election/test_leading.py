@@ -24,7 +24,7 @@ from growth.kube.election import (
     LeaseOnServer,
     Settings,
     lead,
-    lead_for_ever,
+    lead_repeatedly,
 )
 from growth.kube.election.lease import (
     Lease,
@@ -468,7 +468,7 @@ async def test_who_loses_the_lease_stands_again(api: ModelConnection) -> None:
         await forever()
 
     asyncio.get_running_loop().call_at(5, steal, api.model)
-    task = asyncio.create_task(lead_for_ever(lambda: leading(api), work))
+    task = asyncio.create_task(lead_repeatedly(lambda: leading(api), work))
     await asyncio.sleep(5 + 2 * SETTINGS.lease_duration)
     assert len(terms) == 2
     task.cancel()
@@ -486,7 +486,7 @@ async def test_who_is_cancelled_and_then_loses_the_lease_does_not_stand_again(
         finally:
             await asyncio.sleep(2 * SETTINGS.lease_duration)
 
-    task = asyncio.create_task(lead_for_ever(lambda: leading(api), work))
+    task = asyncio.create_task(lead_repeatedly(lambda: leading(api), work))
     await asyncio.sleep(1)
     api.answers.clear()
     task.cancel()
@@ -502,7 +502,7 @@ async def test_who_is_cancelled_as_its_work_ends_does_not_stand_again(
         with contextlib.suppress(asyncio.CancelledError):
             await forever()
 
-    task = asyncio.create_task(lead_for_ever(lambda: leading(api), work))
+    task = asyncio.create_task(lead_repeatedly(lambda: leading(api), work))
     await asyncio.sleep(1)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -523,7 +523,7 @@ async def test_who_loses_the_lease_as_its_work_ends_stands_again(api: ModelConne
         await asyncio.sleep(0)
         asyncio.get_running_loop().call_later(10, api.answers.set)
 
-    task = asyncio.create_task(lead_for_ever(lambda: leading(api), work))
+    task = asyncio.create_task(lead_repeatedly(lambda: leading(api), work))
     await asyncio.sleep(200)
     assert len(terms) > 1
     assert not task.done()

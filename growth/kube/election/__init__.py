@@ -5,7 +5,7 @@ the API server hangs, renewals continue after the work has failed, and local tim
 UTC.
 """
 
-from growth.kube.election.elector import lead, lead_for_ever
+from growth.kube.election.elector import lead, lead_repeatedly
 from growth.kube.election.identity import Identity, this_run
 from growth.kube.election.leadership import Leadership, LeadershipLost, boot_clock
 from growth.kube.election.metrics import ElectionMetrics
@@ -21,6 +21,6 @@ __all__ = [
     "Settings",
     "boot_clock",
     "lead",
-    "lead_for_ever",
+    "lead_repeatedly",
     "this_run",
 ]

@@ -12,7 +12,7 @@ deadline even if a call ignores its timeout, and `leadership.check()` reads the 
 last one is the fence: after a stopped process or a suspended machine continues, its timers are
 late, so the check must come right before each call that costs money.
 
-`lead_for_ever` repeats this until it is cancelled.
+`lead_repeatedly` repeats this until it is cancelled.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ async def lead(
         await candidate.give_back()
 
 
-async def lead_for_ever(
+async def lead_repeatedly(
     leading: Callable[[], AbstractAsyncContextManager[Leadership]],
     work: Callable[[Leadership], Awaitable[None]],
 ) -> NoReturn:
