@@ -57,7 +57,7 @@ def scores(
     return scored
 
 
-def worth_telling(scored: Mapping[str, int]) -> dict[str, int]:
+def better_scores(scored: Mapping[str, int]) -> dict[str, int]:
     """The scores without the lowest ones: to the scheduler, a node without a score has 0."""
     # The scheduler needs longer to read a score than we to compute it (1.1 ms for a thousand
     # nodes), and places no pod meanwhile. Most nodes usually have the lowest score.

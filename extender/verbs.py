@@ -20,7 +20,7 @@ from prometheus_client import Counter, Histogram
 
 from extender import protocol
 from extender.door import LARGEST_BODY, MOST_LARGE, Later
-from extender.scoring import worth_telling
+from extender.scoring import better_scores
 from growth.service.request_body import RequestRefused, read_body
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class Verbs:
         began = time.perf_counter()
         arguments = protocol.read_arguments(body)
         scored = self._scores(arguments.metadata, arguments.hosts)
-        answer = protocol.priority_list(worth_telling(scored))
+        answer = protocol.priority_list(better_scores(scored))
         self._metrics.prioritized(time.perf_counter() - began)
         return answer
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extender.scoring import scores, worth_telling
+from extender.scoring import better_scores, scores
 from extender.steering import Steering
 from growth.api.wellknown import SCALE_DOWN_TAINT
 from growth.scheduling.metadata import Metadata
@@ -214,7 +214,7 @@ def test_what_is_promised_to_others_comes_last_and_where_they_lack_most_at_the_v
 
 @given(st.dictionaries(st.text(max_size=2), st.sampled_from([0, 1, 2, 3, 10])))
 def test_what_is_not_told_changes_no_order(scored: dict[str, int]) -> None:
-    told = worth_telling(scored)
+    told = better_scores(scored)
 
     # A node that isn't named has 0 to the scheduler.
     as_seen = {host: told.get(host, 0) for host in scored}
@@ -224,7 +224,7 @@ def test_what_is_not_told_changes_no_order(scored: dict[str, int]) -> None:
 
 
 def test_only_nodes_that_are_better_than_the_worst_are_told() -> None:
-    assert worth_telling({"a": 1, "b": 1, "c": 2, "d": 3}) == {"c": 2, "d": 3}
-    assert worth_telling({"a": 1, "going": 0}) == {"a": 1}
-    assert worth_telling({"a": 3, "b": 3}) == {}
-    assert worth_telling({"bought": 10}) == {"bought": 10}
+    assert better_scores({"a": 1, "b": 1, "c": 2, "d": 3}) == {"c": 2, "d": 3}
+    assert better_scores({"a": 1, "going": 0}) == {"a": 1}
+    assert better_scores({"a": 3, "b": 3}) == {}
+    assert better_scores({"bought": 10}) == {"bought": 10}
