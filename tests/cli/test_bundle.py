@@ -16,7 +16,7 @@ from growth.api.nodepool import NodePool
 from growth.cli.__main__ import main
 from growth.cli.bundle.bundling import bundle_lines, events_part, input_part, pack_bundle, part
 from growth.cli.bundle.hashing import Hashing
-from growth.cli.explain.story import Said
+from growth.cli.cluster.events import ObjectEvent
 from growth.cli.plan.cluster import SeenCluster
 from growth.cli.plan.input import KINDS, input_of, open_bundle, seen_of
 from growth.cli.plan.input_fields import fields_of, fields_of_ours
@@ -219,7 +219,9 @@ def test_what_rules_compare_is_still_equal_after_hashing() -> None:
 
 
 def test_of_events_on_other_objects_only_reason_and_time_are_told() -> None:
-    said = Said(at="2026-01-01T00:00:00Z", reason="NoPlace", note=SECRET, source="growth.dev/x")
+    said = ObjectEvent(
+        at="2026-01-01T00:00:00Z", reason="NoPlace", note=SECRET, source="growth.dev/x"
+    )
     events = {"Pod": [said], "NodePool": [said]}
     told = json.loads(events_part(events, is_told=frozenset({"NodePool"})).content)
     assert [each.get("note") for each in told] == [SECRET, None]

@@ -13,11 +13,12 @@ import pytest
 
 from growth.api.written import write_time
 from growth.cli.__main__ import main
+from growth.cli.cluster.events import ObjectEvent
 from growth.cli.cluster.names import ALONE
 from growth.cli.explain import node as explain_node
 from growth.cli.explain import pod as explain_pod
 from growth.cli.explain import pool as explain_pool
-from growth.cli.explain.story import Said, explanation_lines
+from growth.cli.explain.story import explanation_lines
 from growth.cli.status.overview import overview
 from growth.cli.status.watched import watched_in
 from tests.cli.seen import (
@@ -446,7 +447,7 @@ def test_lines_fit_a_terminal_and_only_growths_own_events_are_shown_to_people() 
     waits = waiting("import-0")
     story = explain_pod.explained_pod(waits, seen(waits, pool(status=unplaced(waits))))
     events = tuple(
-        Said(at=moment(ago=7), reason=reason, note="why " * 40, source=source)
+        ObjectEvent(at=moment(ago=7), reason=reason, note="why " * 40, source=source)
         for reason, source in (("NoPlace", "growth.dev/reconciler"), ("Failed", "scheduler"))
     )
     lines = list(explanation_lines(msgspec.structs.replace(story, events=events), NOW, ALONE))

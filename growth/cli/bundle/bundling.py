@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from growth.cli.explain.story import wrapped
 from growth.cli.plan.input import INPUT
 from growth.cli.plan.input_fields import fields_of_ours
+from growth.cli.terminal.texts import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
     from pathlib import Path
 
+    from growth.cli.cluster.events import ObjectEvent
     from growth.cli.cluster.survey import Survey
-    from growth.cli.explain.story import Said
     from growth.cli.plan.input import Input
     from growth.keeping.wanting import Keeping
 
@@ -69,7 +69,9 @@ def kept_part(kept: Mapping[str, Keeping]) -> BundlePart:
     return part("kept.json", f"why {len(told)} nodes are kept: reason and end", told)
 
 
-def events_part(events: Mapping[str, Iterable[Said]], *, is_told: frozenset[str]) -> BundlePart:
+def events_part(
+    events: Mapping[str, Iterable[ObjectEvent]], *, is_told: frozenset[str]
+) -> BundlePart:
     """What growth has said on its own objects; on others only that it has said something."""
     found: list[dict[str, Any]] = [
         {"on": kind, "at": each.at, "reason": each.reason}

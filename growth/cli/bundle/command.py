@@ -16,15 +16,15 @@ from growth import __version__
 from growth.api.installed import NAMESPACE
 from growth.api.kinds import KINDS
 from growth.cli.cluster.connecting import add_connection_arguments, completed
+from growth.cli.cluster.events import events_of_growth
 from growth.cli.cluster.lists import reading_lists, tell_left_out
-from growth.cli.cluster.looking_up import said_by_growth
 from growth.cli.cluster.survey import surveyed
 from growth.cli.doctor.command import examine_all
 from growth.cli.doctor.examination.finding import ExaminedCluster, fail
-from growth.cli.explain.story import wrapped
 from growth.cli.support import OBJECT_VERSION, not_installed
 from growth.cli.terminal.logs import log_errors_only
 from growth.cli.terminal.output import add_output_argument, print_json
+from growth.cli.terminal.texts import wrapped
 from growth.clocks import wall_clock
 from growth.errors import GiveUp, GrowthError
 from growth.keeping.marks import pool_of_node
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from growth.cli.bundle.bundling import BundlePart
+    from growth.cli.cluster.events import ObjectEvent
     from growth.cli.cluster.survey import Survey
     from growth.cli.doctor.examination.finding import Finding
-    from growth.cli.explain.story import Said
     from growth.cli.plan.cluster import SeenCluster
     from growth.cli.plan.input import Input
     from growth.kube.transport import Connection
@@ -120,7 +120,7 @@ class _Found:
 
     seen: SeenCluster
     survey: Survey
-    events: dict[str, list[Said]]
+    events: dict[str, list[ObjectEvent]]
     findings: list[Finding]
     version: str
     server: str
@@ -133,7 +133,7 @@ async def _look(arguments: argparse.Namespace) -> _Found:
         return _Found(
             survey=await surveyed(lists),
             seen=await seen_by(lists),
-            events=await said_by_growth(lists),
+            events=await events_of_growth(lists),
             findings=await _findings(lists.connection),
             version=lists.version,
             server=lists.connection.server,

@@ -1,27 +1,23 @@
-"""Which object is meant by a name on the command line, and what was said on it."""
+"""Which object is meant by a name on the command line."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
-
-import msgspec
+from typing import TYPE_CHECKING, Final
 
 from growth.cli.cluster.names import SHOWN, name_meant, unknown
-from growth.cli.explain.story import OURS, Said, first_few
+from growth.cli.terminal.texts import first_few
 from growth.errors import Misconfigured
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from growth.api.nodepool import NodePool
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.api.noderequest import NodeRequest
-    from growth.cli.cluster.lists import Lists
     from growth.cli.cluster.survey import Survey
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
 
-EVENTS: Final = "/api/v1/events"
 DEFAULT_NAMESPACE: Final = "default"
 
 
@@ -62,45 +58,6 @@ def pool_named(name: str, seen: Survey) -> NodePool:
     if name not in seen.pools:
         raise unknown(name, seen.pools, kind="pool")
     return seen.pools[name]
-
-
-async def said_on(
-    lists: Lists, kind: str, name: str, *, namespace: str = "", uid: str = ""
-) -> tuple[Said, ...]:
-    """The events on an object, the newest last."""
-    fields = [f"involvedObject.kind={kind}", f"involvedObject.name={name}"]
-    if namespace:
-        fields.append(f"involvedObject.namespace={namespace}")
-    query = {"fieldSelector": ",".join(fields), "limit": "200"}
-    answer = await lists.connection.request("GET", EVENTS, query=query)
-    found = [
-        _said(each)
-        for each in answer.json()["items"]
-        if not uid or each["involvedObject"].get("uid", uid) == uid
-    ]
-    return tuple(sorted(found, key=lambda each: each.at))
-
-
-async def said_by_growth(lists: Lists) -> dict[str, list[Said]]:
-    """All events of growth, by the kind of object that they are on."""
-    events = await lists.all_of(EVENTS, msgspec.json.decode)
-    found: dict[str, list[Said]] = {}
-    for event in events:
-        said = _said(event)
-        if said.source.startswith(OURS):
-            found.setdefault(event["involvedObject"].get("kind", ""), []).append(said)
-    return found
-
-
-def _said(event: Mapping[str, Any]) -> Said:
-    series, source = event.get("series") or {}, event.get("source") or {}
-    at = series.get("lastObservedTime") or event.get("lastTimestamp") or event.get("eventTime")
-    return Said(
-        at=at or event["metadata"].get("creationTimestamp") or "",
-        reason=event.get("reason") or "",
-        note=" ".join((event.get("message") or "").split()),
-        source=event.get("reportingComponent") or source.get("component") or "",
-    )
 
 
 def _all_pods(seen: Survey) -> Iterable[Pod]:

@@ -12,7 +12,7 @@ from bisect import bisect_left
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
-from growth.cli.explain.story import first_few
+from growth.cli.terminal.texts import first_few
 from growth.errors import Misconfigured
 from growth.spelling import did_you_mean
 

@@ -15,10 +15,10 @@ from growth.cli.cluster.lists import reading_lists, tell_left_out
 from growth.cli.cluster.names import ALONE
 from growth.cli.cluster.survey import surveyed
 from growth.cli.cost.spending import NOTHING, spending
-from growth.cli.explain.story import counted, first_few
 from growth.cli.terminal.money import hourly, month_of, monthly
 from growth.cli.terminal.output import add_output_argument, coloured, print_answer
 from growth.cli.terminal.tables import aligned
+from growth.cli.terminal.texts import counted, first_few
 
 if TYPE_CHECKING:
     import argparse

@@ -27,9 +27,9 @@ from growth.cli.doctor.examination.processes import examine_processes
 from growth.cli.doctor.examination.rights import examine_rights
 from growth.cli.doctor.examination.scheduler import examine_scheduler
 from growth.cli.doctor.proof import running
-from growth.cli.explain.story import wrapped
 from growth.cli.terminal.logs import log_errors_only
 from growth.cli.terminal.output import add_output_argument, coloured, print_answer
+from growth.cli.terminal.texts import wrapped
 from growth.errors import GrowthError
 from growth.kube.errors import Denied, Overloaded
 

@@ -10,8 +10,9 @@ from typing_extensions import override
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.cli.cluster.connecting import add_connection_arguments, completed
+from growth.cli.cluster.events import events_on
 from growth.cli.cluster.lists import reading_lists, tell_left_out
-from growth.cli.cluster.looking_up import node_named, pod_named, pool_named, said_on
+from growth.cli.cluster.looking_up import node_named, pod_named, pool_named
 from growth.cli.cluster.names import KINDS, kind_and_name, kind_of
 from growth.cli.cluster.survey import surveyed
 from growth.cli.explain import node as explain_node
@@ -76,7 +77,7 @@ async def _with_events(arguments: argparse.Namespace, lists: Lists, seen: Survey
         case "pod":
             pod = pod_named(arguments.name, arguments.namespace, seen)
             story, metadata = explain_pod.explained_pod(pod, seen), pod.metadata
-            events = await said_on(
+            events = await events_on(
                 lists, "Pod", metadata.name, namespace=metadata.namespace, uid=metadata.uid
             )
         case "node":
@@ -88,9 +89,9 @@ async def _with_events(arguments: argparse.Namespace, lists: Lists, seen: Survey
                     story = explain_node.leaving(node, seen)
                 case _:
                     story = explain_node.explained_node(node, seen)
-            events = await said_on(lists, story.kind, node.name)
+            events = await events_on(lists, story.kind, node.name)
         case _:
             pool = pool_named(arguments.name, seen)
             story = explain_pool.explained_pool(pool, seen)
-            events = await said_on(lists, "NodePool", pool.name, uid=pool.metadata.uid)
+            events = await events_on(lists, "NodePool", pool.name, uid=pool.metadata.uid)
     return msgspec.structs.replace(story, events=events, growth=seen.trouble)

@@ -11,16 +11,9 @@ from growth.api.noderequest import RequestPhase
 from growth.api.wellknown import PLAN_ANNOTATION, SERVER_ID_ANNOTATION
 from growth.cli.cost.expenses import expense, filled, price_when_bought
 from growth.cli.explain.pod import how_far
-from growth.cli.explain.story import (
-    Explanation,
-    Fact,
-    ago,
-    counted,
-    first_few,
-    keeping_facts,
-    keeping_figures,
-)
+from growth.cli.explain.story import Explanation, Fact, keeping_facts, keeping_figures
 from growth.cli.terminal.money import hourly
+from growth.cli.terminal.texts import ago, counted, first_few
 from growth.keeping.marks import bought_at, pool_of_node, type_of_node
 from growth.scheduling.emptiness import keepers
 from growth.scheduling.owners import workload_of

@@ -9,9 +9,9 @@ from growth.api.noderequest import COMING, NodeRequest, RequestPhase
 from growth.api.written import parse_time, write_time
 from growth.cli.cluster.survey import paused
 from growth.cli.explain.pool import blocked_or_paused
-from growth.cli.explain.story import Explanation, Fact, ago, ahead, counted, span_since
+from growth.cli.explain.story import Explanation, Fact
 from growth.cli.terminal.money import hourly
-from growth.cli.terminal.tables import spoken_span
+from growth.cli.terminal.texts import ago, ahead, counted, short_span, span_since
 from growth.demand.detection import PodProgress, scheduled, standing
 from growth.demand.pools import UsablePools, match_pools, pools_of, why_unreadable, wish_of
 from growth.scheduling.resources import shortages
@@ -168,7 +168,7 @@ def _unplanned(pod: Pod, usable: Sequence[NodePool], seen: Survey) -> Iterator[F
     elif all(paused(pool) for pool in usable):
         text = "none while pools are paused: end that with growth resume"
     else:
-        text = f"none in {spoken_span(int(seconds))}: check with growth doctor whether growth runs"
+        text = f"none in {short_span(int(seconds))}: check with growth doctor whether growth runs"
     yield Fact("last plan", text)
 
 

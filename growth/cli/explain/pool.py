@@ -11,8 +11,9 @@ from growth.api.noderequest import RequestPhase
 from growth.api.wellknown import SEVERAL_CURRENCIES, TYPES_MISSING
 from growth.api.written import write_time
 from growth.cli.cluster.survey import paused
-from growth.cli.explain.story import Explanation, Fact, ahead, counted, first_few
+from growth.cli.explain.story import Explanation, Fact
 from growth.cli.terminal.money import added, hourly, hourly_each
+from growth.cli.terminal.texts import ahead, counted, first_few
 from growth.keeping.marks import pool_of_node
 
 if TYPE_CHECKING:

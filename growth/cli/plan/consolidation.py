@@ -6,9 +6,9 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.cli.cluster.names import ShortNames
-from growth.cli.explain.story import first_few
 from growth.cli.terminal.money import HOURS_A_MONTH, hourly, monthly
 from growth.cli.terminal.tables import aligned
+from growth.cli.terminal.texts import first_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from growth.cli.explain.story import counted, first_few, wrapped
 from growth.cli.plan.manifests import Autoscaled, LeftOut, WhatRuns
+from growth.cli.terminal.texts import counted, first_few, wrapped
 from growth.scheduling.owners import workload_of
 from reconciler.buying.blueprints import ARCHITECTURE_LABEL
 

@@ -10,12 +10,12 @@ from growth.cli.cluster.connecting import add_connection_arguments, completed
 from growth.cli.cluster.lists import reading_lists
 from growth.cli.cluster.names import ALONE
 from growth.cli.cluster.survey import surveyed
-from growth.cli.explain.story import counted, wrapped
 from growth.cli.status.overview import overview
 from growth.cli.status.watched import watched_in
 from growth.cli.terminal.money import hourly, hourly_each
 from growth.cli.terminal.output import add_output_argument, coloured, print_answer
-from growth.cli.terminal.tables import aligned, spoken_span
+from growth.cli.terminal.tables import aligned
+from growth.cli.terminal.texts import counted, short_span, wrapped
 from growth.keeping.wanting import KeepingReason
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def overview_lines(found: Overview, names: ShortNames = ALONE) -> Iterator[str]:
     yield from _listed(
         "sold out",
         [
-            f"{each.offer}, pool {each.pool}: retry in {spoken_span(each.seconds)} "
+            f"{each.offer}, pool {each.pool}: retry in {short_span(each.seconds)} "
             f"({counted(each.failures, 'refusal')})"
             for each in found.sold_out
         ],
@@ -84,11 +84,11 @@ def _kept(each: KeptNodes) -> str:
         return nodes
     match each.reason:
         case KeepingReason.IDLE:
-            return f"{nodes} (the next leaves in {spoken_span(each.seconds)})"
+            return f"{nodes} (the next leaves in {short_span(each.seconds)})"
         case KeepingReason.PAUSED:
             return f"{nodes} until {write_time(each.until)}"
         case _:
-            return f"{nodes} (the first for {spoken_span(each.seconds)} more)"
+            return f"{nodes} (the first for {short_span(each.seconds)} more)"
 
 
 def _pools(found: Overview) -> Iterator[str]:
@@ -112,7 +112,7 @@ def _demand(found: Overview) -> str:
     if not found.pending:
         return f"No pod is waiting for a node. {cost}"
     pods = "1 pod is" if found.pending == 1 else f"{found.pending} pods are"
-    return f"{pods} waiting for a node, the oldest for {spoken_span(found.longest_wait)}. {cost}"
+    return f"{pods} waiting for a node, the oldest for {short_span(found.longest_wait)}. {cost}"
 
 
 def _coming(each: OnItsWay) -> str:
@@ -126,7 +126,7 @@ def _wanted_for(each: OnItsWay) -> str:
 
 
 def _in_phase(each: OnItsWay) -> str:
-    return f"{each.phase} for {spoken_span(each.seconds)}" if each.seconds else f"just {each.phase}"
+    return f"{each.phase} for {short_span(each.seconds)}" if each.seconds else f"just {each.phase}"
 
 
 def _going(each: OnItsWay) -> str:

@@ -25,8 +25,8 @@ from growth.api.wellknown import (
 )
 from growth.api.written import parse_time
 from growth.cli.cluster.trouble import Trouble
-from growth.cli.explain.story import counted
 from growth.cli.terminal.money import added, the_currency, whole
+from growth.cli.terminal.texts import counted
 from growth.demand.detection import is_demand
 from growth.keeping.serving import serves
 

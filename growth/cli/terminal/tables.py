@@ -18,11 +18,3 @@ def aligned(rows: Sequence[Sequence[str]], *, to_the_right: Collection[str] = ()
             for cell, width, name in zip(row, widths, head, strict=False)
         ]
         yield "  ".join([*cells, *row[len(head) :]]).rstrip()
-
-
-def spoken_span(seconds: int) -> str:
-    """A duration in one unit: 8 s, 4 m, 3 h, 2 d."""
-    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "m")):
-        if seconds >= size:
-            return f"{seconds // size} {unit}"
-    return f"{seconds} s"

@@ -15,10 +15,10 @@ from growth.cli.cluster.names import ALONE, LEFT_OUT
 from growth.cli.cluster.trouble import Trouble
 from growth.cli.cost.expenses import currency_when_bought, expense, filled, price_when_bought
 from growth.cli.explain.node import plan_of
-from growth.cli.explain.story import ahead, counted
 from growth.cli.terminal.money import added, hourly, hourly_each, the_currency, whole
 from growth.cli.terminal.output import coloured
 from growth.cli.terminal.tables import aligned
+from growth.cli.terminal.texts import ahead, counted
 from growth.demand.detection import is_demand
 from growth.keeping.marks import pool_of_node, type_of_node
 from growth.scheduling.resources import CPU, MEMORY

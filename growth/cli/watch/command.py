@@ -11,7 +11,6 @@ import msgspec
 from growth.cli.cluster.connecting import add_connection_arguments, completed
 from growth.cli.cluster.lists import reading_lists
 from growth.cli.cluster.names import ALONE
-from growth.cli.explain.story import wrapped
 from growth.cli.status import command as status
 from growth.cli.status.overview import overview
 from growth.cli.status.watched import NOTHING, WatchedCluster, watched
@@ -19,6 +18,7 @@ from growth.cli.terminal import screen
 from growth.cli.terminal.money import hourly_each
 from growth.cli.terminal.output import add_output_argument
 from growth.cli.terminal.spans import add_every_argument, seconds_of
+from growth.cli.terminal.texts import wrapped
 from growth.cli.watch.happenings import Happening, happenings
 from growth.cli.watch.settling import Settling
 from growth.clocks import wall_clock

@@ -15,8 +15,8 @@ from growth.api.noderemovalrequest import RemovalPhase
 from growth.api.noderequest import COMING, RequestPhase
 from growth.api.written import write_time
 from growth.cli.cluster.survey import paused
-from growth.cli.explain.story import counted
 from growth.cli.terminal.money import hourly
+from growth.cli.terminal.texts import counted
 from growth.demand.detection import is_demand
 from growth.keeping.marks import is_marked, pool_of_node, scale_down_at
 from growth.scheduling.owners import workload_of

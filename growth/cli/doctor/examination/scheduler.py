@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from growth.api.installed import NAME_LABEL, SCHEDULER
 from growth.cli.doctor.examination.finding import PATIENCE, fail, ok, warn
-from growth.cli.terminal.tables import spoken_span
+from growth.cli.terminal.texts import short_span
 from growth.clocks import wall_clock
 from growth.kube.errors import ApiError
 
@@ -62,7 +62,7 @@ async def examine_scheduler(place: ExaminedCluster) -> Findings:
 
 async def _judged(place: ExaminedCluster, told: list[ExtenderCalls]) -> Finding:
     questions, since = sum(each.questions for each in told), min(each.since for each in told)
-    span = spoken_span(int((wall_clock() - since).total_seconds()))
+    span = short_span(int((wall_clock() - since).total_seconds()))
     if refused := sum(each.refused for each in told):
         text = f"{refused} calls couldn't be read: another program uses its port"
         return warn("extender", text, "docs/runbooks/GrowthExtenderMisunderstood.md")

@@ -20,8 +20,8 @@ from growth.cli.doctor.proof.attempt import Attempt, prepared
 from growth.cli.doctor.proof.proving import ProofRun, StepDone, Unproved
 from growth.cli.doctor.proof.sight import see_proof
 from growth.cli.doctor.proof.trial import TrialPod, cancelled_by_sigterm
-from growth.cli.explain.story import wrapped
 from growth.cli.terminal.output import coloured, print_answer
+from growth.cli.terminal.texts import wrapped
 from growth.errors import Misconfigured
 
 if TYPE_CHECKING:
