@@ -1,8 +1,7 @@
-"""One command, one module: parse the words, run it, and turn every verdict into one line.
+"""The command line: parse the arguments, run the command's module, and print errors as one line.
 
-Exit codes: 0 done, 1 the answer is no (a finding, a cluster that can't be reached), 2 what was
-asked for is wrong and a person can mend it, 130 interrupted, 143 terminated. A stack trace is
-always a bug of ours.
+Exit codes: 0 success; 1 a negative result (a finding, a cluster that can't be reached); 2 a mistake
+that the user can fix; 130 interrupted; 143 terminated. A stack trace is always a bug.
 """
 
 from __future__ import annotations
@@ -47,15 +46,15 @@ COMMANDS = {
     "completion": "print the shell completion script for growth",
     "version": "print the version of growth",
 }
-"""Name and purpose of each command; `module_of` tells its module."""
+"""Name and purpose of each command; `module_of` returns its module."""
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse that answers a mistake with one line instead of the whole usage."""
+    """An argparse parser that reports a mistake in one line instead of the whole usage."""
 
     @override
     def parse_known_args(self, *words: Any, **more: Any) -> Any:
-        """As argparse does, but the command itself says which flag it doesn't have."""
+        """Parse like argparse, but let the command itself report its unknown flags."""
         found, rest = super().parse_known_args(*words, **more)
         unknown = next((word for word in rest if word.startswith("--")), None)
         if unknown is not None:
@@ -108,7 +107,7 @@ def _complain(error: GrowthError) -> int:
 
 
 def _verdicts(error: Exception) -> Iterator[GrowthError]:
-    """What tasks that ran at once have ended with."""
+    """The errors of tasks that ran concurrently."""
     if isinstance(error, GrowthError):
         yield error
     elif isinstance(error, ExceptionGroup):
@@ -117,7 +116,7 @@ def _verdicts(error: Exception) -> Iterator[GrowthError]:
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
-    """The parser; only the command that was asked for is imported, so that each starts fast."""
+    """The parser; only the requested command is imported, so that each starts fast."""
     plugin = Path(sys.argv[0]).name.startswith("kubectl-")
     parser = _Parser(
         prog="kubectl growth" if plugin else "growth",

@@ -1,7 +1,7 @@
-"""`growth certs`: the certificates of growth's own processes, for people.
+"""`growth certs`: show, renew and export the certificates of growth's processes.
 
-The reconciler's leader keeps them by itself. Here one can look at them, take them elsewhere, ask
-for new ones, and do the keeping by hand where no reconciler runs.
+The leading reconciler manages them by itself. These commands are for looking, exporting, early
+renewal, and for clusters in which no reconciler runs.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do one of the actions."""
+    """Run the action."""
     code: int = completed(arguments.act(arguments))
     return code
 

@@ -1,4 +1,4 @@
-"""`growth convert -f`: the seed's group rewritten, everything else as its author left it."""
+"""`growth convert -f`: convert manifests of the old API group; all others are unchanged."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Check all files first, so that nothing half right is ever printed."""
+    """Print the converted manifests; all files are checked first, so nothing partial is printed."""
     texts = list(inputs.manifest_texts(arguments.files))
     inputs.read_inputs(texts)
     rewritten = [files.rewrite_group(text) for _, text in texts]

@@ -1,6 +1,7 @@
-"""`growth crds`: the definitions of our kinds, printed, compared with a cluster's, or applied.
+"""`growth crds`: print growth's definitions, compare them with a cluster's, or apply them.
 
-They are generated from the models each time. Applying refuses what would make stored objects wrong.
+They are generated from the models each time. Applying refuses changes that would make stored
+objects invalid.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do what the action says."""
+    """Run the action."""
     match arguments.action:
         case "check":
             return _check(arguments)
@@ -97,7 +98,7 @@ def _document(definition: Definition) -> dict[str, object]:
 
 
 def comparison_lines(found: Sequence[Definition]) -> Iterator[str]:
-    """The comparison for people."""
+    """The comparison as text."""
     for each in found:
         if each.installed is None:
             yield f"{each.name}: not installed"

@@ -1,7 +1,7 @@
-"""`growth install`: everything that growth is into a cluster, and the word that it works.
+"""`growth install`: install growth in a cluster, and wait until it works.
 
-What is applied is `manifests/`, with a file of values that Helm takes too. Running it again changes
-what has changed and nothing else, so it is also the upgrade.
+It applies `manifests/` with the same values file as Helm. Running it again applies only what has
+changed, so it is also the upgrade.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Install, or rehearse it."""
+    """Install growth, or do a dry run."""
     values = _values(arguments.values, arguments.provider)
     seconds = _seconds(arguments.wait)
     if arguments.dry_run:
@@ -140,7 +140,7 @@ async def _installation(
 
 
 def _awaited(items: list[Object], values: InstallationValues) -> list[Object]:
-    """Where others keep the certificates it is theirs to make the webhook trusted."""
+    """The objects to wait for; with external certificates, others make the webhook trusted."""
     ours = (
         values.certificates is CertificatesChoice.MANAGED and values.admission is Admission.WEBHOOK
     )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Resumed(NamedTuple):
-    """What was found: until when the pause would have lasted, and what still holds."""
+    """The written end of the ended pause, and what is still paused."""
 
     was_until: str | None
     all_until: str | None = None
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Take the pause away, and tell what holds now."""
+    """End the pause, and print what is still paused."""
     found = completed(_resume(arguments))
     if arguments.output == "json":
         told = {"pool": arguments.pool, "wasUntil": found.was_until, "allUntil": found.all_until}

@@ -1,7 +1,7 @@
-"""`growth run`: all processes of growth against one cluster, from this machine, in one terminal.
+"""`growth run`: run all of growth's processes on this machine, against one cluster.
 
-To try growth on a cluster before it is installed in it. Each process is a program of its own as it
-is in a cluster, so what is seen here is what runs there; their logs come out in one place.
+It is for trying growth on a cluster without installing it there. Each process is a separate
+program, as in a cluster; their logs are printed together.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 PROCESSES: Final = ("webhooks", "extender", "reconciler")
 PLACES: Final = {"GROWTH_WEBHOOK_ADDRESS": "127.0.0.1:0"}
-"""Where nothing else is said: one machine may serve several clusters."""
+"""The default addresses, unlike those in a pod, because one machine may serve several clusters."""
 SECONDS_TO_END: Final = 7.0
-"""A little more than the processes give themselves."""
+"""Seconds until processes are killed: a little more than they allow themselves."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run them until a signal, or until one of them ends by itself."""
+    """Run the processes until a signal arrives or one of them exits."""
     completed(_run_all(arguments))
     return 0
 
@@ -85,7 +85,7 @@ async def _start(name: str, arguments: argparse.Namespace) -> Process:
 
 
 async def _first_of(stop: asyncio.Event, running: dict[str, Process]) -> None:
-    """Wait for the signal to stop; a process that ends before has failed."""
+    """Wait for the signal to stop; raises if a process exits before."""
     waits = {asyncio.create_task(process.wait()): name for name, process in running.items()}
     asked = asyncio.create_task(stop.wait())
     done, left = await asyncio.wait({asked, *waits}, return_when=asyncio.FIRST_COMPLETED)

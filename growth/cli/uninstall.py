@@ -1,8 +1,8 @@
 """`growth uninstall`: remove growth from a cluster, with or without its machines.
 
-What happens to the machines must be chosen: they cost money, and pods run on them. Keeping them
-needs nothing else; removing them is the reconciler's work, which must be finished before anything
-that it needs is removed.
+You have to choose what happens to the machines: they cost money, and pods run on them. Keeping them
+needs nothing else. Removing them is the reconciler's work, so it must be complete before the parts
+that the reconciler needs are removed.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from growth.kube.transport import Connection
 
 LEASE_RUNS_OUT: Final = 60.0
-"""Seconds; the longest sensible Lease, and the end of a pod."""
+"""Seconds to wait: the longest sensible Lease, and the termination of a pod."""
 
 
 class MachinesChoice(StrEnum):
-    """What becomes of them."""
+    """What happens to the machines."""
 
     KEEP = "keep"
     DRAIN = "drain"
@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Remove it."""
+    """Remove growth."""
     try:
         seconds = Duration.parse(arguments.wait).seconds
     except ValueError as mistake:
@@ -104,7 +104,7 @@ def _of(items: list[Object], kinds: frozenset[str]) -> list[Object]:
 
 
 async def _nobody_leads(connection: Connection, namespace: str) -> None:
-    """Otherwise it would write again what is removed."""
+    """Wait until no reconciler leads, because it would write removed objects again."""
     await until_nothing_is_missing(partial(_leaders, connection, namespace), seconds=LEASE_RUNS_OUT)
 
 

@@ -1,4 +1,4 @@
-"""`growth validate -f`: the mistakes of a set of manifests, before any cluster sees them."""
+"""`growth validate -f`: find mistakes in manifests without a cluster."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Say what the files hold, or all that is wrong with them."""
+    """Print what the files contain, or all mistakes in them."""
     manifests = inputs.read_inputs(inputs.manifest_texts(arguments.files))
     mistakes = [
         *references.missing_node_classes(manifests),

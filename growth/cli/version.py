@@ -1,4 +1,4 @@
-"""`growth version`: which growth, which Python, which object versions and Kubernetes it knows."""
+"""`growth version`: the versions of growth, Python, growth's objects, and supported Kubernetes."""
 
 from __future__ import annotations
 

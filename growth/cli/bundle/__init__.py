@@ -1,1 +1,1 @@
-"""`growth bundle`: what a bug report needs, in one file."""
+"""`growth bundle`: everything that a bug report needs, in one file."""

@@ -1,7 +1,7 @@
-"""The parts of a bundle: what each is, and the archive that they make.
+"""The parts of a bundle, and its archive.
 
-The order, the times and the owners in the archive are the same each time, so that it tells nothing
-of the machine that it was made on.
+Order, times and owners in the archive are always the same, so that it reveals nothing about the
+machine on which it was made.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ class BundlePart(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     what: str
-    """For people: what is in it."""
+    """A description for people."""
     content: bytes
 
     @property
     def size(self) -> int:
-        """Bytes, before they are packed."""
+        """Its uncompressed size in bytes."""
         return len(self.content)
 
 
 def part(name: str, what: str, value: object) -> BundlePart:
-    """A part as JSON that people can read."""
+    """A part as readable JSON."""
     return BundlePart(name=name, what=what, content=msgspec.json.format(msgspec.json.encode(value)))
 
 
 def input_part(given: Input) -> BundlePart:
-    """What a plan depends on."""
+    """The part with everything that a plan depends on."""
     kinds = {**given.objects, **given.resources}
     told = ", ".join(f"{len(several)} {kind}" for kind, several in sorted(kinds.items()))
     what = f"what a plan depends on: {told or 'nothing'}"
@@ -56,13 +56,13 @@ def input_part(given: Input) -> BundlePart:
 
 
 def removals_part(seen: Survey) -> BundlePart:
-    """What is being given back."""
+    """The part with machines that are being removed."""
     removals = [fields_of_ours(each) for _, each in sorted(seen.scene.removals.items())]
     return part("removals.json", f"{len(removals)} NodeRemovalRequest", removals)
 
 
 def kept_part(kept: Mapping[str, Keeping]) -> BundlePart:
-    """Why each node is there, in words without the names of pods."""
+    """The part with the reason why each node is kept, without the names of pods."""
     told = {
         name: {"reason": each.reason, "until": each.until} for name, each in sorted(kept.items())
     }
@@ -72,7 +72,7 @@ def kept_part(kept: Mapping[str, Keeping]) -> BundlePart:
 def events_part(
     events: Mapping[str, Iterable[ObjectEvent]], *, is_told: frozenset[str]
 ) -> BundlePart:
-    """What growth has said on its own objects; on others only that it has said something."""
+    """The part with growth's events; those on objects of others have no text."""
     found: list[dict[str, Any]] = [
         {"on": kind, "at": each.at, "reason": each.reason}
         | ({"note": each.note} if kind in is_told else {})
@@ -83,14 +83,14 @@ def events_part(
 
 
 def bundle_lines(parts: Iterable[BundlePart]) -> Iterator[str]:
-    """The list of what a bundle holds, before it is written."""
+    """The table of contents, which is printed before the bundle is written."""
     for each in parts:
         start = f"  {each.name:16} {each.size:9,} bytes  "
         yield from wrapped(start, each.what, indent=len(start))
 
 
 def pack_bundle(path: Path, parts: Iterable[BundlePart], *, at: datetime) -> int:
-    """Pack the parts; the answer is the size of the archive."""
+    """Pack the parts; returns the size of the archive."""
     packed = io.BytesIO()
     with (
         gzip.GzipFile(fileobj=packed, mode="wb", mtime=at.timestamp()) as zipped,

@@ -1,7 +1,7 @@
-"""`growth bundle`: what a bug report needs in one file: no secret, and a plan can be replayed.
+"""`growth bundle`: everything that a bug report needs, without secrets, in one file.
 
-What goes into it is a list of fields by name; what isn't named stays where it is. It is told part
-by part before anything is written.
+Its contents are a list of fields by name; all other fields are left out. The parts are listed
+before anything is written. The recipient can repeat the plan.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Tell what is in the bundle, and write it."""
+    """List what is in the bundle, and write it."""
     at = wall_clock().replace(microsecond=0)
     path = arguments.file or Path(f"growth-bundle-{at:%Y%m%dT%H%M%SZ}.tar.gz")
     log_errors_only()
@@ -116,7 +116,7 @@ def _parts(arguments: argparse.Namespace, at: datetime) -> list[BundlePart]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Found:
-    """What was read of the cluster."""
+    """What was read from the cluster."""
 
     seen: SeenCluster
     survey: Survey
@@ -158,7 +158,7 @@ def _versions(kubernetes: str) -> dict[str, str]:
 
 
 async def _findings(connection: Connection) -> list[Finding]:
-    """A cluster that isn't examined is no reason to have no bundle of it."""
+    """The doctor's findings; if the examination fails, the bundle is made without them."""
     try:
         return await examine_all(ExaminedCluster(connection, NAMESPACE))
     except GrowthError as error:
@@ -166,7 +166,7 @@ async def _findings(connection: Connection) -> list[Finding]:
 
 
 def _doctor(arguments: argparse.Namespace, found: _Found) -> list[dict[str, str]]:
-    """As the command says it, but for where the cluster is; of hashed names, only what is wrong."""
+    """The findings without the cluster's address; with hashed names, only the failures."""
     findings = [asdict(finding) for finding in found.findings]
     if arguments.hash_names:
         return [{key: each[key] for key in ("level", "subject")} for each in findings]

@@ -1,9 +1,9 @@
-"""Names made unreadable, each the same everywhere in one bundle, so that it can be replayed still.
+"""Replaces names by hashes, the same everywhere in one bundle, so that it can still be replayed.
 
-Hashed are names of pods, workloads, namespaces, claims, volumes and nodes of others, and the values
-of labels that people invent, wherever rules compare them. Names of pools and of their machines, and
-labels that Kubernetes and growth define, stay: they are what a report is about. The key is made for
-one bundle and thrown away, so two bundles can't be compared.
+Names of pods, workloads, namespaces, claims, volumes and nodes of others are hashed, and the values
+of custom labels, wherever rules compare them. Names of pools and their machines, and labels that
+Kubernetes and growth define, are kept, because a report is about them. The key is created for one
+bundle and thrown away, so two bundles can't be compared.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ OPEN_KINDS: Final = frozenset(
 """Kinds in which all these fields contain names of users."""
 LABELS: Final = frozenset({"labels", "matchLabels", "nodeSelector"})
 KNOWN_NAMES: Final = frozenset({"default", "kube-system", ""})
-"""They mean something to growth."""
+"""Values with a meaning for growth."""
 DEFINED: Final = (
     "growth.dev/",
     "node.kubernetes.io/",
@@ -59,7 +59,7 @@ DEFINED: Final = (
 """Prefixes of labels whose values aren't secret."""
 SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 COMPARED: Final = frozenset({"Gt", "Lt"})
-"""Operators that look into a value."""
+"""Operators that interpret a value."""
 
 
 class Hashing:
@@ -68,10 +68,10 @@ class Hashing:
     def __init__(self, key: bytes, *, kept: frozenset[str]) -> None:
         self._key = key
         self._kept = kept | KNOWN_NAMES
-        """Names that stay: those of machines."""
+        """Names that are kept: those of machines."""
 
     def of(self, given: Input) -> Input:
-        """The document without the names."""
+        """The document with hashes instead of names."""
         known = as_builtins(given)
         for kind, several in known["objects"].items():
             known["objects"][kind] = [self._of_kind(kind, each) for each in several]
@@ -80,7 +80,7 @@ class Hashing:
         return Input(**{**known, "at": given.at})
 
     def name(self, name: str) -> str:
-        """A name, or the value of a label, that can't be read."""
+        """The hash of a name or a label's value."""
         if name in self._kept:
             return name
         return f"h{hmac.new(self._key, name.encode(), hashlib.sha256).hexdigest()[:12]}"
@@ -93,7 +93,7 @@ class Hashing:
         return changed
 
     def _of_ours(self, one: dict[str, Any]) -> dict[str, Any]:
-        """Labels of templates and offers, and the pods that status and spec speak of."""
+        """Hash labels of templates and offers, and the pods named in spec and status."""
         changed: dict[str, Any] = self._changed(one, frozenset())
         spec, status = changed["spec"], changed.get("status", {})
         for planned in (*spec.get("pods", ()), *spec.get("workloads", ())):
@@ -109,7 +109,7 @@ class Hashing:
         return changed
 
     def _of_owner(self, owner: str) -> str:
-        """A pod is written as `Pod namespace/name`; other owners contain no names of users."""
+        """Hash an owner; only pods, written as `Pod namespace/name`, contain names of users."""
         kind, _, rest = owner.partition(" ")
         return f"{kind} {'/'.join(map(self.name, rest.split('/')))}" if kind == "Pod" else owner
 

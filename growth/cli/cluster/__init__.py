@@ -1,1 +1,1 @@
-"""What several commands read of a cluster, and how they reach it."""
+"""What several commands read from a cluster, and how they connect to it."""

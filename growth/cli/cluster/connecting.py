@@ -1,4 +1,4 @@
-"""How commands reach the cluster: chosen with the same words as kubectl's.
+"""Connects commands to the cluster that is chosen with kubectl's flags.
 
 The first request is one that any server answers at once. So a cluster that doesn't answer is
 reported within five seconds, whatever the command asks next.
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 PATIENCE: Final = 3.0
-"""Seconds to wait for the first answer: the rest of the five is Python's start."""
+"""Seconds to wait for the first answer; Python's start takes the rest of the five."""
 LONGEST_LABEL: Final = 63
-"""Letters of a namespace's name."""
+"""The maximum length of a namespace's name."""
 
 
 def add_connection_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare how the cluster is chosen, as kubectl does it."""
+    """Declare the flags that choose the cluster, as in kubectl."""
     parser.add_argument(
         "--kubeconfig",
         type=Path,
@@ -45,7 +45,7 @@ def add_connection_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_own_namespace_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare in which namespace growth is, or is to be."""
+    """Declare the flag for growth's namespace."""
     parser.add_argument(
         "-n",
         "--namespace",
@@ -90,7 +90,7 @@ async def _version(connection: Connection) -> str:
 
 
 def completed(work: Coroutine[object, object, _T]) -> _T:
-    """Run a command's work to its end, in an event loop of its own."""
+    """Run a coroutine in an event loop of its own."""
     log_to_standard_error()
     with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
         return runner.run(work)

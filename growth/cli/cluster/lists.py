@@ -1,7 +1,7 @@
-"""Whole lists of a cluster, for commands that read and never write.
+"""Complete lists of a cluster's objects, for commands that only read.
 
-An object that can't be read is left out and named, so that one strange object doesn't hide all the
-others.
+An object that can't be read is left out and reported, so that one invalid object doesn't hide all
+the others.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LIST_PATIENCE: Final = 30.0
 
 
 class NotInstalled(GiveUp):
-    """There is no such kind in this cluster."""
+    """The kind isn't installed in this cluster."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -44,29 +44,30 @@ class NotInstalled(GiveUp):
 
 @asynccontextmanager
 async def reading_lists(arguments: argparse.Namespace) -> AsyncIterator[Lists]:
-    """The chosen cluster, which has answered once."""
+    """The lists of the chosen cluster, which has answered once."""
     async with greeted(arguments) as (connection, version):
         yield Lists(connection, version=version)
 
 
 class Lists:
-    """Whole lists, and what of them couldn't be read."""
+    """Reads complete lists, and collects the objects that can't be read."""
 
     def __init__(self, connection: Connection, *, version: str = "") -> None:
         self.connection = connection
         self._reads = Reads(connection, limit=LIST_PATIENCE, patience=PATIENCE)
         self.version = version
-        """Of the API server."""
+        """The version of the API server."""
         self._left_out: dict[tuple[str, ...], list[str]] = {}
-        """By the list that was asked for: what is watched is asked for again and again."""
+        """Unreadable objects by list, because commands that watch read the same lists repeatedly.
+        """
 
     @property
     def unreadable(self) -> tuple[str, ...]:
-        """Kind and name of each object that the newest lists hold and that couldn't be read."""
+        """Kind and name of each unreadable object in the latest lists."""
         return tuple(sorted({name for names in self._left_out.values() for name in names}))
 
     async def ours(self, kind: type[_R]) -> tuple[_R, ...]:
-        """Objects of growth."""
+        """Read all objects of one of growth's kinds."""
         try:
             return await self.all_of(kind.collection(), kind.model_validate_json)
         except NotFound:
@@ -75,7 +76,7 @@ class Lists:
     async def all_of(
         self, path: str, decode: Callable[[bytes], _T], query: Mapping[str, str] | None = None
     ) -> tuple[_T, ...]:
-        """A whole list."""
+        """Read a complete list."""
         found: list[_T] = []
         left_out: list[str] = []
         for raw in await self._reads.undecoded(path, query or {}):
@@ -88,11 +89,10 @@ class Lists:
 
 
 async def together(works: Iterable[Coroutine[object, object, _T]]) -> list[_T]:
-    """What all of them give; the first that fails ends the others, which is waited for.
+    """Await all of them; the first failure cancels the others and is raised once they have ended.
 
-    Its failure is told: what others make of their end says nothing of what went wrong.
-    A task group would forget that it was cancelled when one of its tasks fails at that moment, and
-    a Ctrl-C would be lost.
+    A task group would not do: it forgets that it was cancelled if one of its tasks fails at that
+    moment, so a Ctrl-C would be lost.
     """
     tasks = [asyncio.ensure_future(work) for work in works]
     if not tasks:
@@ -108,7 +108,7 @@ async def together(works: Iterable[Coroutine[object, object, _T]]) -> list[_T]:
 
 
 def tell_left_out(names: Iterable[str]) -> None:
-    """What an answer lacks, on the stream that no program reads as the answer."""
+    """Report unreadable objects on standard error, which programs don't parse."""
     for each in sorted(set(names)):
         print(f"ignored, because it can't be read: {each}", file=sys.stderr)
 

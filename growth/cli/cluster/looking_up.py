@@ -1,4 +1,4 @@
-"""Which object is meant by a name on the command line."""
+"""Finds the object that a name on the command line refers to."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DEFAULT_NAMESPACE: Final = "default"
 
 
 def pod_named(name: str, namespace: str | None, seen: Survey) -> Pod:
-    """The pod; without a namespace the one in `default`, else the only one of that name."""
+    """The pod; without a namespace, the one in `default` or else the only one of that name."""
     within, _, bare = name.rpartition("/")
     pods = {pod.name: pod for pod in _all_pods(seen)}
     wanted = namespace or within
@@ -43,7 +43,7 @@ def pod_named(name: str, namespace: str | None, seen: Survey) -> Pod:
 
 
 def node_named(name: str, seen: Survey) -> Node | NodeRequest | NodeRemovalRequest:
-    """The node, or what is requested or given back under that name; any part of it is enough."""
+    """The node, request or removal with this name or unique part of a name."""
     scene = seen.scene
     there: dict[str, Node | NodeRequest | NodeRemovalRequest] = {
         **scene.removals,

@@ -1,8 +1,8 @@
-"""Names as people see and type them: one short form, and one way to find what is meant.
+"""Short names for people, and finding the object that a name refers to.
 
-A request, its machine, its node and its removal share the name `{pool}-{uuid}`, for which no
-terminal has room. People see as much of it as tells it from all others, and any part that does so
-is taken for the whole.
+A request, its machine, its node and its removal share the name `{pool}-{uuid}`, which is too long
+for a terminal. Commands show as much of it as is needed to distinguish it from all others, and
+accept any unique part.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
 LEAST: Final = 4
-"""Digits of the uuid that are always shown."""
+"""The minimum number of shown digits of the UUID."""
 SHOWN: Final = 5
-"""Names in one line."""
+"""The most names in one line."""
 MACHINE: Final = re.compile(
     # Not behind a slash: a static pod is named after its node.
     r"(?<![\w./-])(?P<pool>[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)-"
     r"(?P<uuid>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![\w-])"
 )
 LEFT_OUT: Final = "…"
-"""Before the end of a name whose beginning there is no room for."""
+"""Marks a name that is shown without its beginning."""
 FOR_KUBECTL: Final = "kubectl "
 KINDS: Final = {
     "pod": ("po", "pod", "pods"),
@@ -40,17 +40,17 @@ KINDS: Final = {
     ),
     "pool": ("np", "pool", "pools", "nodepool", "nodepools"),
 }
-"""What can be named, in the words of kubectl. Requests, records and removals have a node's name."""
+"""The kinds, in kubectl's words. Requests, records and removals have the names of their nodes."""
 
 
 class ShortNames:
-    """The short form of each name, among all names that there are."""
+    """The short form of each name, unique among all names."""
 
     def __init__(self, known: Iterable[str] = ()) -> None:
         self._known = sorted(set(known))
 
     def of(self, name: str) -> str:
-        """The pool and the first digits of the uuid; another name as it is."""
+        """The pool and the first digits of the UUID; other names are unchanged."""
         found = MACHINE.fullmatch(name)
         if found is None:
             return name
@@ -60,31 +60,31 @@ class ShortNames:
         return name[: end + 1] if name[end - 1] == "-" else name[:end]
 
     def in_text(self, text: str) -> str:
-        """A text with short names, but for what is to be given to kubectl, which wants them whole.
+        """The text with short names, except in kubectl commands, which need full names.
 
-        What kubectl is told ends the text in every message of ours.
+        In growth's messages, a kubectl command always comes last.
         """
         before, kubectl, behind = text.partition(FOR_KUBECTL)
         return MACHINE.sub(lambda found: self.of(found[0]), before) + kubectl + behind
 
     def _beside(self, name: str) -> list[str]:
-        """Its neighbours in the order of the alphabet: none is more like it than they."""
+        """Its alphabetical neighbours, because no other name is more similar."""
         at = bisect_left(self._known, name)
         behind = at + (self._known[at : at + 1] == [name])
         return [*self._known[max(0, at - 1) : at], *self._known[behind : behind + 1]]
 
 
 ALONE: Final = ShortNames()
-"""For a view that shows one name at a time."""
+"""The short name, for a view that shows one name at a time."""
 
 
 def _alike(name: str, other: str) -> int:
-    """How many letters two names have in common at their beginning."""
+    """The length of the common prefix of two names."""
     return sum(1 for _ in takewhile(lambda two: two[0] == two[1], zip(name, other, strict=False)))
 
 
 def kind_and_name(kind: str, name: str | None) -> tuple[str, str]:
-    """What is named by `pod NAME` or, in one word, `pod/NAME`."""
+    """The kind and name in `pod NAME` or `pod/NAME`."""
     spelled, slash, within = kind.partition("/")
     if bool(within) is (name is not None) or bool(slash) is not bool(within):
         raise Misconfigured(f"expected one name: {spelled} NAME, or {spelled}/NAME")
@@ -95,19 +95,19 @@ def kind_and_name(kind: str, name: str | None) -> tuple[str, str]:
 
 
 def kind_of(word: str) -> str | None:
-    """The kind that a word of kubectl's stands for; with the group behind it, as `-o name` says."""
+    """The kind for one of kubectl's words; the group may follow it, as in `-o name`."""
     spelled = word.lower().removesuffix(".growth.dev")
     return next((kind for kind, words in KINDS.items() if spelled in words), None)
 
 
 def bare(word: str, *, kind: str) -> str:
-    """A name without the kind that may stand before it: default, pool/default, np/default."""
+    """The name without a kind before it: default, pool/default, np/default."""
     before, slash, name = word.partition("/")
     return name if slash and kind_of(before) == kind else word
 
 
 def name_meant(part: str, names: Collection[str], *, kind: str) -> str:
-    """The one name that a part of it stands for: first as a whole, then as its beginning, ..."""
+    """The only name that matches: as a whole, as a beginning, and so on."""
     given = part.lower().removeprefix(LEFT_OUT)
     for fits in _FITS:
         found = [name for name in sorted(names) if fits(name, given)]
@@ -120,7 +120,7 @@ def name_meant(part: str, names: Collection[str], *, kind: str) -> str:
 
 
 def unknown(word: str, known: Iterable[str], *, kind: str) -> Misconfigured:
-    """What to say where nothing has this name."""
+    """The error for an unknown name."""
     names = sorted(known)
     hint = did_you_mean(word, names)
     if not hint and len(names) <= SHOWN:
@@ -145,4 +145,4 @@ _FITS: Final[tuple[Callable[[str, str], bool], ...]] = (
     _has_digits,
     str.__contains__,
 )
-"""From the closest to the loosest; the first that anything fits decides."""
+"""Matches from exact to loose; the first kind of match that finds something decides."""

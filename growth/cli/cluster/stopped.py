@@ -1,4 +1,4 @@
-"""Has a reconciler stopped writing, because it was about to break a rule that must always hold?
+"""Whether a reconciler has stopped writing because it was about to break an invariant.
 
 It writes this to its Lease, and nothing else. An expired Lease belongs to a process that no longer
 runs.
@@ -23,7 +23,7 @@ REMEDY: Final = (
 
 
 def stopped_by(lease: dict[str, Any], now: datetime) -> str:
-    """The rule and the decision that its holder stopped for; empty while it works."""
+    """The invariant and the decision for which its holder stopped; empty while it works."""
     spec = lease["spec"]
     if not spec.get("holderIdentity") or is_over(spec, now):
         return ""

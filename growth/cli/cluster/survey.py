@@ -1,8 +1,9 @@
-"""What `growth explain`, `top` and `cost` see: our objects, nodes, the pods on them, and budgets.
+"""What `growth explain`, `top` and `cost` read: growth's objects, nodes, pods and budgets.
 
-Everything is read from the API server and nothing is asked of the reconciler, so the answers are
-there when it isn't, and they are what it would find after a restart. What only it knows (which pods
-are promised a place on a node that was bought for others) its pools' status says.
+Everything comes from the API server and nothing from the reconciler, so the commands also work
+while it isn't running, and give the answers that it would find after a restart. What only the
+reconciler knows (which pods are promised a place on a node that was bought for others) is taken
+from the status of its pools.
 """
 
 from __future__ import annotations
@@ -51,53 +52,53 @@ PAUSED: Final = "Paused"
 NOT_IN_PLACE: Final = frozenset(
     {KeepingReason.STARTING, KeepingReason.MINIMUM, KeepingReason.PAID, KeepingReason.IDLE}
 )
-"""Reasons that only a node has that no longer replaces another one."""
+"""Reasons that apply only to nodes that no longer replace another one."""
 
 
 class PausedUntil(msgspec.Struct, frozen=True):
     """A pause, as a pool's status tells it."""
 
     until: datetime | None
-    """None: it has no end, as the time that was written can't be read."""
+    """None if it has no end, because the written time is invalid."""
 
 
 class _Replaces(msgspec.Struct, frozen=True):
-    """What the annotation of a swap says, as far as it is told here."""
+    """The annotation of a swap, as far as it is shown."""
 
     nodes: list[str] = []
 
 
 class Survey(msgspec.Struct, frozen=True, kw_only=True):
-    """A cluster at one moment, and why its nodes are there."""
+    """A cluster at one moment, and why its nodes are kept."""
 
     scene: KeepingScene
     pending: tuple[Pod, ...]
-    """Pods without a node that have not ended."""
+    """Pods without a node that haven't finished."""
     ended: tuple[Pod, ...]
-    """Pods that hold nothing any more."""
+    """Finished pods."""
     kept: Mapping[str, Keeping]
-    """Of each node of ours."""
+    """The keeping of each of growth's nodes."""
     now: Instant
     unreadable: tuple[str, ...] = ()
     currency: str = ""
-    """Of all prices, if it is known."""
+    """The currency of all prices, if it is known."""
     trouble: Trouble | None = None
     """What is wrong with growth itself."""
 
     @property
     def pools(self) -> Mapping[str, NodePool]:
-        """By name."""
+        """The pools by name."""
         return self.scene.pools
 
     @property
     def names(self) -> ShortNames:
-        """How nodes, and what is requested or given back, are shown."""
+        """Short names of nodes, requests and removals."""
         scene = self.scene
         return ShortNames([*scene.cluster.nodes, *scene.requests, *scene.removals])
 
 
 async def surveyed(lists: Lists) -> Survey:
-    """Everything at once."""
+    """Read everything concurrently."""
     resources = await together(lists.ours(kind) for kind in KINDS.values())
     listed = await together(lists.all_of(path, decode) for path, decode in BUILT_IN.items())
     return survey(
@@ -117,7 +118,7 @@ def survey(
     unreadable: Iterable[str] = (),
     trouble: Trouble | None = None,
 ) -> Survey:
-    """The view that follows from what was read."""
+    """The survey of what was read."""
     known, found = list(resources), list(seen)
     pools, requests = _named(known, NodePool), _named(known, NodeRequest)
     classes = [each for each in known if isinstance(each, NodeClass)]
@@ -152,7 +153,7 @@ def survey(
 
 
 def paused(pool: NodePool) -> PausedUntil | None:
-    """The pause of a pool, its own or that of all, by the condition that tells of it."""
+    """The pause of a pool, its own or that of all pools, from its condition."""
     found = condition_of_type(pool.status.conditions, PAUSED)
     if found is None or found.status is not Truth.TRUE:
         return None
@@ -164,7 +165,7 @@ def _named(known: Iterable[Any], kind: type[Any]) -> dict[str, Any]:
 
 
 def _class_of(pool: NodePool, classes: Iterable[NodeClass]) -> NodeClass | None:
-    """What the pool names, else the one called `default`, if there is one of one kind only."""
+    """The node class that the pool names, or the only one called `default`."""
     reference = pool.spec.node_class_ref
     if reference is not None:
         wanted = (reference.kind.value, reference.name)
@@ -176,10 +177,10 @@ def _class_of(pool: NodePool, classes: Iterable[NodeClass]) -> NodeClass | None:
 def _promises(
     requests: Iterable[NodeRequest], pending: Iterable[Pod], told: Mapping[str, str]
 ) -> frozenset[str]:
-    """Nodes whose pool says so, as long as any pod is pending.
+    """Nodes that are promised to pods, while any pod is pending.
 
-    Of others, machines that were requested for pods that wait still, which have their request's
-    name: so it is until the pool's status speaks of them.
+    The pools' status lists them. Until it does, machines that were requested for pods that are
+    still pending count too.
     """
     waiting = {pod.metadata.uid for pod in pending}
     wished = {pod.metadata.uid for pod in pending if is_demand(pod)}
@@ -189,7 +190,7 @@ def _promises(
 
 
 def _in_place_of(found: Iterable[Object], told: Mapping[str, str]) -> dict[str, str]:
-    """Nodes that bear what they replace, as long as that is there and it isn't given up."""
+    """Nodes that replace others, while those exist and the swap isn't given up."""
     nodes = {each.name: each for each in found if isinstance(each, Node)}
     return {
         name: old

@@ -1,10 +1,9 @@
-"""What is wrong with growth itself: the one line that `status`, `explain` and others begin with.
+"""What is wrong with growth itself: the first line of `status`, `explain` and others.
 
-Without a leading reconciler, no plan is made for pending pods, and figures are old.
-A few requests are enough to know, so every command can make them: the Lease, judged by the clock
-of the API server; the ConfigMap of a pause; the counts of the processes beside the reconciler.
-What can't be read for lack of rights, or isn't answered in time, is left out. `growth doctor`
-checks more.
+Without a leading reconciler, no plan is made for pending pods, and figures are outdated. A few
+requests are enough to find out, so every command makes them: the Lease, judged by the API server's
+clock; the ConfigMap of a pause; the replica counts of the other processes. What can't be read, for
+lack of permissions or time, is left out. `growth doctor` checks more.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
 Object = dict[str, Any]
 
 PATIENCE: Final = 4.0
-"""Seconds: what would take longer is left out, as the answer to the command itself matters more."""
+"""Seconds to wait; slower answers are left out, because the command's own answer matters more."""
 NAMED: Final = {"labelSelector": f"{NAME_LABEL}=growth"}
 WORKLOADS: Final = ("deployments", "daemonsets")
 NEEDED_FOR: Final = {
@@ -54,7 +53,7 @@ NEEDED_FOR: Final = {
     EXTENDER: "kube-scheduler works without growth's priorities",
     SCHEDULER: "pods that name this scheduler stay pending",
 }
-"""What is missing while none of them is ready. A reconciler that is not ready does not lead."""
+"""What doesn't work while no pod of a workload is ready. An unready reconciler doesn't lead."""
 
 
 OWN_IMAGE: Final = re.compile(
@@ -63,7 +62,7 @@ OWN_IMAGE: Final = re.compile(
 
 
 class Matter(StrEnum):
-    """What is wrong, in one word for programs; the first one that applies is told."""
+    """What is wrong, as a word for programs; the first one that applies is reported."""
 
     NEVER_LED = "NeverLed"
     NOBODY_LEADS = "NobodyLeads"
@@ -77,11 +76,11 @@ class Matter(StrEnum):
 STANDSTILL: Final = frozenset(
     {Matter.NEVER_LED, Matter.NOBODY_LEADS, Matter.WRITING_STOPPED, Matter.PAUSED}
 )
-"""While it lasts nothing is planned, bought or given back."""
+"""Troubles during which nothing is planned, bought or removed."""
 
 
 class Trouble(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wrong, and what to do about it. The text stays the same for as long as it lasts."""
+    """What is wrong, and how to fix it. The text doesn't change while it lasts."""
 
     reason: Matter
     text: str
@@ -89,35 +88,35 @@ class Trouble(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def stands_still(self) -> bool:
-        """Whether nothing moves until it is over."""
+        """Whether nothing progresses until it is over."""
         return self.reason in STANDSTILL
 
     @property
     def needs_a_person(self) -> bool:
-        """A pause is what somebody wanted, and another version may be."""
+        """Whether growth works: a pause is intended, and a different version may be."""
         return self.reason not in {Matter.PAUSED, Matter.OTHER_VERSION}
 
     @property
     def line(self) -> str:
-        """Everything, for a person."""
+        """Text and hint in one line."""
         return f"growth itself: {self.text} ({self.hint})"
 
 
 class Signs(msgspec.Struct, frozen=True, kw_only=True):
-    """What the trouble is concluded from."""
+    """The facts that the trouble is derived from."""
 
     now: datetime
-    """By the clock of the API server."""
+    """The time of the API server's clock."""
     leases: tuple[Object, ...]
-    """Of growth, in whichever namespaces."""
+    """growth's Leases in all namespaces."""
     pauses: Mapping[str, str] = {}
-    """Until when everything is paused, as it is written, by the namespace of a Lease."""
+    """The written end of a pause of all pools, by the namespace of a Lease."""
     workloads: tuple[Object, ...] = ()
-    """Deployments and DaemonSets beside the Leases."""
+    """Deployments and DaemonSets in the namespaces of the Leases."""
 
 
 async def trouble_of(lists: Lists) -> Trouble | None:
-    """What is wrong now; nothing where that may not be asked, or isn't answered in time."""
+    """What is wrong now; None if it can't be read in time or isn't permitted."""
     try:
         return await trouble_in_time(lists)
     except RetryLater:
@@ -125,7 +124,7 @@ async def trouble_of(lists: Lists) -> Trouble | None:
 
 
 async def trouble_in_time(lists: Lists) -> Trouble | None:
-    """What is wrong now; raises where that isn't known, as too little was answered in time."""
+    """What is wrong now; raises if too little was answered in time."""
     questions = _Questions(lists)
     signs = await _signs(questions)
     found = None if signs is None else trouble(signs)
@@ -135,12 +134,12 @@ async def trouble_in_time(lists: Lists) -> Trouble | None:
 
 
 def trouble(signs: Signs) -> Trouble | None:
-    """The gravest thing that is wrong, if something is."""
+    """The most serious problem, if there is one."""
     return next(_troubles(signs), None)
 
 
 def trouble_line(found: Trouble | None) -> Iterator[str]:
-    """The line for people, or none."""
+    """The line for people, if there is a problem."""
     if found is not None:
         yield coloured(found.line, "red" if found.needs_a_person else "yellow")
 
@@ -169,7 +168,7 @@ def _troubles(signs: Signs) -> Iterator[Trouble]:
 
 
 def _version(workload: Object) -> str:
-    """Of growth's own image, if its tag tells; the second scheduler has a version of its own."""
+    """The version in the tag of growth's own image, if any; the second scheduler has its own."""
     pods = workload["spec"].get("template", {}).get("spec", {})
     images = [each.get("image", "") for each in pods.get("containers", ())]
     tags = [OWN_IMAGE.search(image) for image in images]
@@ -214,14 +213,14 @@ def _paused(until: str, now: datetime) -> str | None:
 
 
 def _none_is_ready(workload: Object) -> bool:
-    """A Deployment or DaemonSet that should have pods, and has none that is ready."""
+    """Whether a Deployment or DaemonSet should have pods but has none that is ready."""
     status = workload.get("status", {})
     wanted = status.get("desiredNumberScheduled", workload["spec"].get("replicas", 0))
     return wanted > 0 and not status.get("numberReady", status.get("readyReplicas", 0))
 
 
 async def _signs(questions: _Questions) -> Signs | None:
-    """What can be read; None where the Lease can't, as it matters most."""
+    """The facts that can be read; None without the Lease, which matters most."""
     answer = await questions.read(LEASES, {"fieldSelector": f"metadata.name={RECONCILER_LEASE}"})
     if answer is None:
         return None
@@ -239,7 +238,7 @@ async def _signs(questions: _Questions) -> Signs | None:
 
 
 async def _around(questions: _Questions, namespace: str) -> list[Response | None]:
-    """The pause and the workloads beside a Lease."""
+    """The pause and the workloads in the namespace of a Lease."""
     core, apps = (f"/{each}/v1/namespaces/{namespace}" for each in ("api", "apis/apps"))
     return await together(
         [
@@ -250,20 +249,20 @@ async def _around(questions: _Questions, namespace: str) -> list[Response | None
 
 
 def _until(pause: Response | None) -> str | None:
-    """When the pause ends, as it is written."""
+    """The written end of the pause."""
     return None if pause is None else (pause.json().get("data") or {}).get(PAUSE_UNTIL_KEY, "")
 
 
 class _Questions:
-    """What is asked of an API server, and whether all of it was answered in time."""
+    """Requests to the API server, and whether all were answered in time."""
 
     def __init__(self, lists: Lists) -> None:
         self._reads = Reads(lists.connection, limit=PATIENCE)
         self.late: RetryLater | None = None
-        """Why not."""
+        """The reason if not."""
 
     async def read(self, path: str, query: Query = ()) -> Response | None:
-        """An answer, where it is there, may be read and comes in time."""
+        """An answer, if the object exists, may be read, and comes in time."""
         try:
             return await self._reads.answer(path, query)
         except Denied:

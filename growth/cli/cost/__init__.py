@@ -1,1 +1,1 @@
-"""`growth cost`: where the money goes."""
+"""`growth cost`: what pools and workloads cost."""

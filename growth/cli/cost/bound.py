@@ -1,8 +1,8 @@
-"""What all that runs on our nodes would cost if it were planned anew, and what it can't go below.
+"""What everything on growth's nodes would cost in a new plan, and the lowest possible cost.
 
-The pods on our nodes lose them, the nodes and what is on its way is forgotten, and the ordinary
-plan is made: with today's prices, by the same rules and the same optimiser. Nodes of others stay,
-with what is on them. Pods that wait are left out, as nothing is paid for them yet.
+The pods lose their nodes, nodes and pending machines are forgotten, and the ordinary plan is made
+with current prices, by the same rules and the same optimiser. Nodes of others stay, with the pods
+on them. Pending pods are left out, because they don't cost anything yet.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def cost_bound(
     seen: SeenCluster, *, catalogue: str | None, effort: str, now: Instant
 ) -> Bound | None:
-    """The plan for what runs now; None if it is in several currencies, which nothing compares."""
+    """The plan for everything that runs now; None if it has several currencies."""
     prices = prices_from(catalogue)
     resources = [each for each in seen.resources if not isinstance(each, NodeRequest)]
     anew = world(
@@ -56,7 +56,7 @@ def cost_bound(
 
 
 def without_our_nodes(objects: Iterable[Object]) -> Iterator[Object]:
-    """The cluster as it would be if growth had bought nothing, and all its pods came at once."""
+    """The cluster as if growth had bought nothing and all its pods were pending."""
     known = list(objects)
     ours = {each.name for each in known if isinstance(each, Node) and pool_of_node(each)}
     for each in known:

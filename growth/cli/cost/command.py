@@ -37,7 +37,7 @@ WORKLOADS: Final = ("WORKLOAD", "PODS", "PER HOUR", "PER MONTH", "OF ALL")
 TO_THE_RIGHT: Final = frozenset({*POOLS[1:], *WORKLOADS[1:]})
 WITHOUT: Final = "none"
 TIMES: Final = 2
-"""From so many times as much on, that says more than percents."""
+"""From this multiple on, a factor is easier to read than a percentage."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print where the money goes."""
+    """Print the cost."""
     found, names = completed(_look(arguments))
     print_answer(arguments, found, spending_lines(found, names))
     return 0
@@ -91,7 +91,7 @@ async def _bound(arguments: argparse.Namespace, lists: Lists, now: Instant) -> B
 
 
 def spending_lines(found: Spending, names: ShortNames = ALONE) -> Iterator[str]:
-    """Where the money goes, for people."""
+    """The cost as text."""
     yield from trouble.trouble_line(found.growth)
     if not found.pools:
         yield "No nodes of growth, so no cost."
@@ -172,7 +172,7 @@ def _best(bound: Bound) -> str:
 
 
 def _paid(cost: Decimal, best: Decimal) -> str:
-    """What is paid, beside what a plan for the same pods would cost."""
+    """The current cost, compared with that of a new plan for the same pods."""
     more = cost - best
     if hourly(abs(more)) == hourly(0):
         return "you pay no more than that"

@@ -1,8 +1,8 @@
 """What nodes cost, which pods use them, and how much is unused.
 
-A pod uses the larger one of its shares of CPU and memory of its node. Where those shares come to
-more than the whole node (one pod full of CPU beside one full of memory), they are scaled down to
-it: a node is paid once. What is left is idle.
+A pod uses its share of the node's CPU or memory, whichever is larger. If the shares add up to more
+than the node (one pod uses most of the CPU, another most of the memory), they are scaled down,
+because a node is paid for only once. The rest is idle.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ NOTHING: Final = Decimal(0)
 
 
 class Expense(msgspec.Struct, frozen=True, kw_only=True):
-    """One node's price, and which pods use it."""
+    """The price of a node, and the pods that use it."""
 
     price: Decimal
     """Per hour; zero if unknown."""
     shares: Mapping[str, float]
-    """Of the node, by the uid of the pod; together at most 1."""
+    """Shares of the node by the UID of the pod; together at most 1."""
 
     @property
     def used(self) -> float:
-        """How much of the node is used."""
+        """The used share of the node."""
         return min(1.0, sum(self.shares.values()))
 
     @property
@@ -45,12 +45,12 @@ class Expense(msgspec.Struct, frozen=True, kw_only=True):
         return self.price * (1 - _exactly(self.used))
 
     def cost_of(self, pod: Pod) -> Decimal:
-        """What an hour of the pod's share costs."""
+        """The cost of the pod's share per hour."""
         return self.price * _exactly(self.shares[pod.metadata.uid])
 
 
 def expense(node: Node, held: Occupancy) -> Expense:
-    """What a node costs, and which pods use it."""
+    """The expense of a node."""
     shares = {pod.metadata.uid: _share(pod, node) for pod in held.pods}
     whole = max(1.0, sum(shares.values()))
     return Expense(
@@ -60,7 +60,7 @@ def expense(node: Node, held: Occupancy) -> Expense:
 
 
 def price_when_bought(node: Node) -> Decimal:
-    """What an hour cost when it was bought; zero where that isn't written or can't be read."""
+    """The price per hour when it was bought; zero if it is missing or unreadable."""
     try:
         price = Decimal(node.metadata.annotations.get(PRICE_ANNOTATION, "0"))
     except InvalidOperation:
@@ -69,20 +69,20 @@ def price_when_bought(node: Node) -> Decimal:
 
 
 def currency_when_bought(node: Node, seen: Survey) -> str:
-    """What that is in: as it was bought, else what its pool buys in, if anybody has written it."""
+    """The currency recorded at the purchase, or else that of the pool; empty if unknown."""
     pool = seen.pools.get(pool_of_node(node))
     own = "" if pool is None else pool.status.currency
     return node.metadata.annotations.get(CURRENCY_ANNOTATION) or own or seen.currency
 
 
 def filled(node: Node, held: Occupancy, resource: str) -> float:
-    """Which part of a resource is requested."""
+    """The requested share of a resource."""
     room = node.allocatable[resource]
     return held.requested[resource] / room if room else 0.0
 
 
 def _exactly(part: float) -> Decimal:
-    """A part as a decimal, without the tail of its binary form."""
+    """A share as a decimal, without the digits of its binary form."""
     return Decimal(str(round(part, 9)))
 
 

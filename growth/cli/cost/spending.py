@@ -1,4 +1,4 @@
-"""Where the money goes: by pool, by workload, and what is unused."""
+"""Cost by pool and by workload, and what is unused."""
 
 from __future__ import annotations
 
@@ -30,32 +30,32 @@ class Share(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     name: str
     hourly_cost: Decimal
     part: float
-    """Of all that is paid in its currency."""
+    """The share of all costs in its currency."""
     count: int
-    """Nodes of a pool, pods of a workload."""
+    """The number of nodes of a pool, or of pods of a workload."""
     idle_cost: Decimal = NOTHING
-    """Of a pool: cost of resources that no pod requests."""
+    """For a pool: the cost of resources that no pod requests."""
     currency: str = ""
-    """Of its amounts; a pool or workload in two currencies has a share in each."""
+    """The currency of its amounts; a pool or workload with two currencies has an entry for each."""
 
 
 class Bound(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What would be paid if all that runs were planned anew."""
+    """The cost of a new plan for everything that runs."""
 
     plan_cost: Decimal
     lower_bound: Decimal
-    """No plan costs less."""
+    """The cost that no plan can go below."""
     unplaced: int
-    """Pods that such a plan has no place for, and that the figures leave out."""
+    """Pods without a place in that plan, which the figures leave out."""
     currency: str = ""
-    """Of both amounts."""
+    """The currency of both amounts."""
 
 
 class Spending(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Where the money goes."""
+    """All costs."""
 
     hourly_cost: Decimal | None
-    """None where it is paid in several currencies."""
+    """None if there are several currencies."""
     idle_cost: Decimal | None
     pools: tuple[Share, ...]
     workloads: tuple[Share, ...]
@@ -63,24 +63,24 @@ class Spending(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Nodes whose price is unknown."""
     bound: Bound | None = None
     currency: str = ""
-    """Of all amounts, if it is known and the only one."""
+    """The currency of all amounts, if it is known and the only one."""
     costs: Mapping[str, Decimal] = {}
-    """Of an hour, by currency."""
+    """The cost per hour, by currency."""
     idle_costs: Mapping[str, Decimal] = {}
-    """The same for resources that no pod requests."""
+    """The cost per hour of resources that no pod requests, by currency."""
     growth: Trouble | None = None
     """What is wrong with growth itself."""
 
 
 class _Payer(NamedTuple):
-    """A pool or a workload, as far as it is paid for in one currency."""
+    """A pool or a workload in one currency."""
 
     currency: str
     name: str
 
 
 class _Bill(NamedTuple):
-    """One node."""
+    """A node."""
 
     name: str
     pool: str
@@ -90,7 +90,7 @@ class _Bill(NamedTuple):
 
 
 def spending(seen: Survey) -> Spending:
-    """Every node of ours is split among the pods on it; what is left is idle."""
+    """Divide the cost of each of growth's nodes among its pods; the rest is idle."""
     bills = [_bill(name, seen) for name in sorted(seen.kept)]
     costs = added((bill.currency, bill.expense.price) for bill in bills)
     idle = added((bill.currency, bill.expense.idle) for bill in bills)
@@ -141,7 +141,7 @@ def _shares(
     counts: Mapping[_Payer, int],
     idle: Mapping[_Payer, Decimal],
 ) -> tuple[Share, ...]:
-    """The dearest first, of each currency."""
+    """The most expensive first, for each currency."""
     sums = added((payer.currency, price) for payer, price in prices.items())
     ordered = sorted(prices, key=lambda each: (each.currency, -prices[each], each.name))
     return tuple(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class _Kinds(tuple[str, ...]):
-    """What can be explained; each is also understood as kubectl spells it, alone or with /NAME."""
+    """The kinds that can be explained; kubectl's spellings, alone or with /NAME, count too."""
 
     __slots__ = ()
 

@@ -58,7 +58,7 @@ def explained_node(node: Node, seen: Survey) -> Explanation:
 
 
 def awaited(request: NodeRequest, seen: Survey) -> Explanation:
-    """The explanation of a machine without a node: not yet, or no longer."""
+    """The explanation of a machine that has no node yet, or has none any more."""
     spec = request.spec
     what = f"{spec.server_type} in {spec.location}, {hourly(spec.price, spec.currency)} per hour"
     pods = f"for {counted(len(spec.pods), 'pod')}{_wished_by(request, seen)}"
@@ -72,7 +72,7 @@ def awaited(request: NodeRequest, seen: Survey) -> Explanation:
 
 
 def _without_a_node(request: NodeRequest) -> str:
-    """A request that was Ready outlives its node until its time to live is over."""
+    """The state of a missing node; a Ready request outlives its node for its time to live."""
     was_ready = request.status.phase is RequestPhase.READY
     return "is gone" if was_ready else "isn't a node yet"
 
@@ -109,7 +109,7 @@ def _bought(node: Node, seen: Survey) -> Iterator[Fact]:
 
 
 def plan_of(node: Node) -> dict[str, Any]:
-    """What the plan said when the node was bought; empty where that can't be read."""
+    """What the plan said when the node was bought; empty if it can't be read."""
     try:
         found = msgspec.json.decode(node.metadata.annotations.get(PLAN_ANNOTATION, "{}"))
     except msgspec.DecodeError:
@@ -118,7 +118,7 @@ def plan_of(node: Node) -> dict[str, Any]:
 
 
 def _wished_by(request: NodeRequest | None, seen: Survey) -> str:
-    """The workloads of the pods that it was bought for, while those are there."""
+    """The workloads of the pods that it was bought for, as far as they still exist."""
     if request is None:
         return ""
     wanted = {pod.uid for pod in request.spec.pods}
@@ -128,7 +128,7 @@ def _wished_by(request: NodeRequest | None, seen: Survey) -> str:
 
 
 def _of_workloads(pods: Iterable[Pod]) -> str:
-    """Whose pods they are, those with most of them first."""
+    """The owners of the pods, those with the most pods first."""
     owners = Counter(str(workload_of(pod)) for pod in pods)
     return f" of {first_few(name for name, _ in owners.most_common())}" if owners else ""
 

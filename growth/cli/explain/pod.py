@@ -1,4 +1,4 @@
-"""Why a pod is pending, which node is on its way, and how far: from the pod, pools and requests."""
+"""Why a pod is pending, and which node is on its way for it, from the pod, pools and requests."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def explained_pod(pod: Pod, seen: Survey) -> Explanation:
 
 
 def is_waiting(pod: Pod) -> bool:
-    """Whether it waits for a node."""
+    """Whether it is waiting for a node."""
     return standing(pod) in {PodProgress.UNREACHED, PodProgress.UNSCHEDULABLE}
 
 
@@ -182,7 +182,7 @@ def _of_requests(pod: Pod, seen: Survey) -> Iterator[Fact]:
 
 
 def _requests_for(pod: Pod, seen: Survey) -> list[NodeRequest]:
-    """The newest first, because an older one has failed."""
+    """Its requests, the newest first, because older ones have failed."""
     found = [
         request
         for request in seen.scene.requests.values()
@@ -202,7 +202,7 @@ def _awaited(pod: Pod, seen: Survey) -> list[NodeRequest]:
 
 
 def _for_this(pod: Pod, request: NodeRequest, seen: Survey) -> str:
-    """How far a purchase is, for one of its pods."""
+    """The progress of a purchase for one of its pods."""
     if request.status.phase is not RequestPhase.READY:
         return how_far(request, seen)
     if request.name not in seen.scene.cluster.nodes:
@@ -221,7 +221,7 @@ def _too_little(pod: Pod, name: str, seen: Survey) -> str:
 
 
 def _has_joined(request: NodeRequest, seen: Survey) -> bool:
-    """Whether its node is ready, and still there."""
+    """Whether its node exists and is ready."""
     is_ready = request.status.phase is RequestPhase.READY
     return is_ready and request.name in seen.scene.cluster.nodes
 
@@ -232,7 +232,7 @@ def _made(request: NodeRequest) -> str:
 
 
 def how_far(request: NodeRequest, seen: Survey) -> str:
-    """How far a purchase is, and when growth gives up on it."""
+    """The progress of a purchase, and when growth gives up on it."""
     status, now = request.status, seen.now.wall
     pool = seen.pools.get(request.spec.pool)
     since = span_since(status.last_transition_time or request.metadata.creation_timestamp, now)
@@ -253,7 +253,7 @@ def how_far(request: NodeRequest, seen: Survey) -> str:
 
 
 def _forgotten(request: NodeRequest, pool: NodePool | None, now: datetime) -> str:
-    """When a request that has done its work is deleted, as `kubectl get` shows it until then."""
+    """When a completed request is deleted, because `kubectl get` shows it until then."""
     since = request.status.last_transition_time
     if since is None or pool is None:
         return ""

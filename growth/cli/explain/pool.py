@@ -1,4 +1,4 @@
-"""What a pool has, what keeps it from buying, and why its nodes are kept."""
+"""What a pool has, what prevents it from buying, and why its nodes are kept."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def explained_pool(pool: NodePool, seen: Survey) -> Explanation:
 
 
 def blocked_or_paused(pool: NodePool, now: datetime) -> Iterator[Fact]:
-    """What keeps a pool from buying anything."""
+    """What prevents a pool from buying anything."""
     if pool.metadata.deletion_timestamp is not None:
         yield Fact("deleted", "it is being deleted, so it buys nothing")
     if pool.status.blocked is not None:
@@ -127,7 +127,7 @@ def _at_a_time(most: Portion) -> str:
 
 
 def _when(budget: NodeDisruptionBudget) -> str:
-    """For which reasons, and at what time of the week; nothing where it always holds."""
+    """The reasons and times of the week that a budget applies to; empty if it always applies."""
     reasons = f" for {', '.join(budget.reasons)}" if budget.reasons else ""
     if (window := budget.window) is None:
         return reasons
@@ -144,7 +144,7 @@ def _in_flight(pool: NodePool, seen: Survey) -> Iterator[Fact]:
 
 
 def _kept(pool: NodePool, seen: Survey) -> Iterator[tuple[str, str]]:
-    """The pool's nodes by the reason for which they are there."""
+    """The pool's nodes by the reason why they are kept."""
     nodes = seen.scene.cluster.nodes
     names: defaultdict[str, list[str]] = defaultdict(list)
     for name, keeping in seen.kept.items():

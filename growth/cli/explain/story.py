@@ -84,7 +84,7 @@ def keeping_facts(keeping: Keeping, now: datetime) -> Iterator[Fact]:
 
 
 def keeping_figures(keeping: Keeping) -> dict[str, Figure]:
-    """The same for programs."""
+    """The same as figures for programs."""
     return {
         "reason": keeping.reason.value,
         "why": keeping.why,

@@ -1,1 +1,1 @@
-"""`growth pause` and `growth resume`: how a pause is written and ended."""
+"""`growth pause` and `growth resume`: write and end a pause."""

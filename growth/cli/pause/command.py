@@ -1,4 +1,4 @@
-"""`growth pause`: stop buying and removing nodes for a while, in one pool or in all."""
+"""`growth pause`: stop buying and removing nodes for a while, in one pool or in all pools."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the pause, and tell what it means."""
+    """Write the pause, and print its effect."""
     until = write_time(wall_clock().replace(microsecond=0) + _span(arguments.span).timedelta)
     completed(_pause(arguments, until))
     if arguments.output == "json":

@@ -1,7 +1,7 @@
-"""How a pause is written into a cluster and taken away: at the API server, whether or not we run.
+"""Writes a pause to the API server and removes it, whether or not growth is running.
 
-A pool is paused by an annotation on it, all of them by one ConfigMap in growth's own namespace,
-which is where its Lease is.
+The pause of a pool is an annotation on it. The pause of all pools is a ConfigMap in growth's own
+namespace, which is where its Lease is.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ POOLS: Final = NodePool.collection()
 
 
 def add_pool_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what is meant: one pool, or all of them."""
+    """Declare the argument: one pool, or all of them."""
     parser.add_argument(
         "pool", metavar="POOL", nargs="?", type=_pool_name, help="default: every pool"
     )
@@ -56,7 +56,7 @@ async def pause_pool(connection: Connection, pool: str, *, until: str, reason: s
 
 
 async def resume_pool(connection: Connection, pool: str) -> str | None:
-    """Take the annotation away, and give what it said; None where there was none."""
+    """Remove the annotation; returns its value, or None if there was none."""
     found = await _pool(connection, pool)
     until: str | None = found["metadata"].get("annotations", {}).get(PAUSED_UNTIL_ANNOTATION)
     gone = {PAUSED_UNTIL_ANNOTATION: None, PAUSED_REASON_ANNOTATION: None}
@@ -65,7 +65,7 @@ async def resume_pool(connection: Connection, pool: str) -> str | None:
 
 
 async def pause_all(connection: Connection, namespace: str, *, until: str, reason: str) -> None:
-    """Write the ConfigMap, whether or not there is one already."""
+    """Create or replace the ConfigMap."""
     body = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -85,7 +85,7 @@ async def pause_all(connection: Connection, namespace: str, *, until: str, reaso
 
 
 async def resume_all(connection: Connection, namespace: str) -> str | None:
-    """Delete the ConfigMap, and give what it said; None where there was none."""
+    """Delete the ConfigMap; returns its end, or None if there was none."""
     until = await paused_all(connection, namespace)
     if until is not None:
         await connection.request("DELETE", _config_map(namespace))
@@ -93,13 +93,13 @@ async def resume_all(connection: Connection, namespace: str) -> str | None:
 
 
 async def paused_all(connection: Connection, namespace: str) -> str | None:
-    """Until when all pools are paused, as it is written."""
+    """The written end of the pause of all pools."""
     found = await Reads(connection).found(_config_map(namespace))
     return None if found is None else found.get("data", {}).get(PAUSE_UNTIL_KEY, "")
 
 
 async def own_namespace(connection: Connection, given: str | None) -> str:
-    """Where growth is: the namespace of its Lease, which stays when it doesn't run."""
+    """The namespace of growth: that of its Lease, which remains when growth isn't running."""
     if given is not None:
         return given
     query = {"fieldSelector": f"metadata.name={RECONCILER_LEASE}"}

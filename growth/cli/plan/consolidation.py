@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MILLION: Final = 1_000_000
 SHOWN: Final = 20
-"""The number of remaining nodes that are listed in text output."""
+"""The number of nodes that stay, as listed in text output."""
 COLUMNS: Final = ("", "POOL", "TYPE", "PLACE", "NODES", "PODS", "PER HOUR")
 TO_THE_RIGHT: Final = frozenset({"NODES", "PODS", "PER HOUR"})
 

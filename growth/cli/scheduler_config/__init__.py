@@ -1,1 +1,1 @@
-"""`growth scheduler-config`: what makes kube-scheduler ask growth."""
+"""`growth scheduler-config`: the configuration with which kube-scheduler calls growth."""

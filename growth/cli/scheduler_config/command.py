@@ -1,4 +1,4 @@
-"""`growth scheduler-config`: the file that makes kube-scheduler ask growth, and where it goes."""
+"""`growth scheduler-config`: print the configuration with which kube-scheduler calls growth."""
 
 from __future__ import annotations
 

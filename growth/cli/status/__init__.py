@@ -1,1 +1,1 @@
-"""`growth status`: what there is, what is on its way and what is stuck."""
+"""`growth status`: pools, their cost, machines on their way, and problems."""

@@ -1,4 +1,4 @@
-"""`growth status`: what there is, what it costs, what is on its way, and what is stuck."""
+"""`growth status`: pools, their cost, machines on their way, and problems."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 COLUMNS: Final = ("POOL", "NODES", "READY", "COMING", "GOING", "PER HOUR", "STATE")
 FIGURES: Final = frozenset({"NODES", "READY", "COMING", "GOING", "PER HOUR"})
 SHOWN: Final = 10
-"""Lines of each list; the rest is counted."""
+"""The most lines of each list; the others are counted."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +52,7 @@ async def _look(arguments: argparse.Namespace) -> tuple[Overview, ShortNames]:
 
 
 def overview_lines(found: Overview, names: ShortNames = ALONE) -> Iterator[str]:
-    """The overview for people."""
+    """The overview as text."""
     yield from trouble.trouble_line(found.growth)
     yield from _pools(found)
     yield ""

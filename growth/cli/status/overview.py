@@ -1,7 +1,7 @@
-"""How growth is doing, from what lies in the cluster: pure, so that it can be shown and tested.
+"""The state of growth, from the objects in the cluster; pure, so that it can be tested.
 
-The answer has one form for people and programs. What needs a person stands at its end, where the
-eye of a person who has just run a command is.
+People and programs get the same content. What needs attention comes last, where people look after
+they run a command.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ LIMIT_REACHED: Final = "LimitReached"
 
 
 class PoolLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One pool in figures."""
+    """The figures of a pool."""
 
     name: str
     nodes: int
@@ -55,11 +55,11 @@ class PoolLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     coming: int
     going: int
     hourly_cost: str
-    """In its own currency."""
+    """In the pool's currency."""
     state: str
-    """ok, or what keeps it from working."""
+    """ok, or what is wrong with it."""
     costs: Mapping[str, Decimal] = {}
-    """Of an hour, by currency."""
+    """The cost per hour, by currency."""
 
 
 class OnItsWay(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -68,18 +68,18 @@ class OnItsWay(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     name: str
     pool: str
     what: str
-    """Type and place of one that comes, the reason of one that goes."""
+    """Type and location of a new machine; the reason of a removal."""
     phase: str
     seconds: int
-    """Since the phase began."""
+    """Seconds since the phase began."""
     pods: int = 0
-    """It was bought for so many."""
+    """The number of pods that it was bought for."""
     replaces: bool = False
-    """Whether it takes the place of another node."""
+    """Whether it replaces another node."""
 
 
 class WithoutPlace(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A pod that the last plan had no place for."""
+    """A pod without a place in the last plan."""
 
     pod: str
     pool: str
@@ -89,49 +89,49 @@ class WithoutPlace(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class SoldOut(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What the provider couldn't deliver."""
+    """An offer that the provider couldn't deliver."""
 
     pool: str
     offer: str
     until: str
     failures: int
     seconds: int
-    """Until it is tried again."""
+    """Seconds until it is tried again."""
 
 
 class KeptNodes(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Nodes that are there for one reason."""
+    """Nodes that are kept for one reason."""
 
     reason: str
     nodes: int
     seconds: int | None
-    """Until the first of them can change by itself, if that is known."""
+    """Seconds until the first of them can change by itself, if known."""
     until: datetime | None = None
-    """When that is."""
+    """The time of that."""
 
 
 class Overview(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """How growth is doing."""
+    """The state of growth."""
 
     pools: tuple[PoolLine, ...]
     hourly_cost: str | None
-    """None where it is paid in several currencies."""
+    """None if there are several currencies."""
     pending: int
-    """Pods that wait for a node that isn't there."""
+    """The number of pods that are waiting for a new node."""
     longest_wait: int
-    """Seconds that the oldest of them waits."""
+    """How long the oldest of them has been waiting, in seconds."""
     coming: tuple[OnItsWay, ...]
     going: tuple[OnItsWay, ...]
     without_place: tuple[WithoutPlace, ...]
     sold_out: tuple[SoldOut, ...]
     needs_a_person: tuple[str, ...]
-    """One line each: what, and how to mend it."""
+    """What needs attention, one line each, with the fix."""
     kept: tuple[KeptNodes, ...] = ()
-    """Nodes by the reason for which they are there, the most first."""
+    """Nodes by the reason why they are kept, the most frequent reason first."""
     currency: str = ""
-    """Of what is paid, if it is known and the only one."""
+    """The currency of all costs, if it is known and the only one."""
     costs: Mapping[str, Decimal] = {}
-    """Of an hour, by currency."""
+    """The cost per hour, by currency."""
     growth: Trouble | None = None
     """What is wrong with growth itself."""
 
@@ -147,7 +147,7 @@ def overview(
     now: datetime,
     kept: Mapping[str, Keeping] | None = None,
 ) -> Overview:
-    """Everything that is worth a line."""
+    """Everything that needs attention."""
     pending = [pod for pod in seen.pending if is_demand(pod)]
     costs = added(each for pool in seen.pools for each in pool_costs(pool, seen))
     paid = whole(costs)
@@ -206,7 +206,7 @@ def _pool(pool: NodePool, seen: WatchedCluster, now: datetime) -> PoolLine:
 
 
 def pool_costs(pool: NodePool, seen: WatchedCluster) -> Iterator[tuple[str, Decimal]]:
-    """What an hour of its machines costs, with the currency of each amount."""
+    """The cost of its machines per hour, by currency."""
     yield pool.status.currency or seen.currency, pool.status.hourly_cost
     for other in pool.status.other_costs:
         yield other.currency, other.hourly_cost
@@ -224,7 +224,7 @@ def _state(pool: NodePool, now: datetime) -> str:
 
 
 def _gravest_brake(pool: NodePool) -> str:
-    """The gravest condition that keeps something from the pool, if there is one."""
+    """The most serious condition that restricts the pool, if there is one."""
     true = {each.type: each.reason for each in pool.status.conditions if each.status is Truth.TRUE}
     words = {
         PAUSED: "paused",
@@ -238,7 +238,7 @@ def _gravest_brake(pool: NodePool) -> str:
 
 
 def _limit(reason: str, pool: NodePool) -> str:
-    """A limit by the name that a person has written, with its figures where they are known."""
+    """A limit by its name in the pool, with its figures if they are known."""
     limits, status = pool.spec.limits, pool.status
     written = {
         "Nodes": f"limits.nodes {status.wanted}/{limits.nodes}",

@@ -1,4 +1,4 @@
-"""What `growth status` and `growth watch` read: what growth is about, asked for once."""
+"""What `growth status` and `growth watch` read from a cluster, in one go."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PODS: Final = "/api/v1/pods"
 
 @dataclass(frozen=True, kw_only=True)
 class WatchedCluster:
-    """Pools, what is on its way or leaving, our nodes, and the pods that wait."""
+    """Pools, machines on their way or leaving, growth's nodes, and pending pods."""
 
     pools: tuple[NodePool, ...] = ()
     requests: tuple[NodeRequest, ...] = ()
@@ -41,25 +41,25 @@ class WatchedCluster:
     nodes: tuple[Node, ...] = ()
     pending: tuple[Pod, ...] = ()
     unreadable: tuple[str, ...] = field(default=())
-    """What was left out: kind and name."""
+    """Objects that were left out: kind and name."""
     currency: str = ""
-    """Of all prices, if it is known."""
+    """The currency of all prices, if it is known."""
     trouble: Trouble | None = None
     """What is wrong with growth itself."""
 
     @property
     def names(self) -> ShortNames:
-        """How nodes, and what is requested or given back, are shown."""
+        """Short names of nodes, requests and removals."""
         ours: tuple[Node | CustomResource, ...] = (*self.nodes, *self.requests, *self.removals)
         return ShortNames(each.name for each in ours)
 
 
 NOTHING: Final = WatchedCluster()
-"""Before the first look."""
+"""The state before the first read."""
 
 
 def watched_in(seen: Survey) -> WatchedCluster:
-    """The part of a survey that is watched."""
+    """The part of a survey that these commands show."""
     scene = seen.scene
     return WatchedCluster(
         pools=tuple(scene.pools.values()),
@@ -74,7 +74,7 @@ def watched_in(seen: Survey) -> WatchedCluster:
 
 
 async def watched(lists: Lists, before: WatchedCluster = NOTHING) -> WatchedCluster:
-    """Everything at once; what has no definition yet is said in one line."""
+    """Read everything concurrently; kinds that aren't installed are reported in one line."""
     pools, requests, removals, classes, nodes, pending = await asyncio.gather(
         lists.ours(NodePool),
         lists.ours(NodeRequest),
@@ -101,7 +101,7 @@ async def _node_classes(lists: Lists) -> list[NodeClass]:
 
 
 async def _trouble(lists: Lists, before: WatchedCluster) -> Trouble | None:
-    """What isn't answered in time is as it was: else growth would seem to work again."""
+    """The trouble; if the answer is late, the previous one, or growth would seem to recover."""
     try:
         return await trouble_in_time(lists)
     except RetryLater:

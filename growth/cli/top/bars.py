@@ -1,4 +1,4 @@
-"""What `growth top` shows of a cluster: one line for each node, and the sums above them."""
+"""What `growth top` shows: one line for each node, and totals above them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ HALF: Final = 0.5
 
 
 class NodeBar(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One node."""
+    """A node."""
 
     name: str
     pool: str
@@ -53,12 +53,12 @@ class NodeBar(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     memory: float
     pods: int
     planned_pods: int | None
-    """For how many it was bought; None where its plan can't be read."""
+    """The number of pods that it was bought for; None if its plan can't be read."""
     hourly_cost: str
     idle_cost: str
     """Cost per hour of resources that no pod requests."""
     currency: str
-    """Of both."""
+    """The currency of both."""
     reason: str
     why: str
     owner: str
@@ -66,29 +66,29 @@ class NodeBar(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class FleetBars(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """All nodes of growth."""
+    """All of growth's nodes."""
 
     nodes: tuple[NodeBar, ...]
     cpu: float
     memory: float
     hourly_cost: str | None
-    """None where it is paid in several currencies."""
+    """None if there are several currencies."""
     idle_cost: str | None
     pending: int
     coming: int
-    """Machines that are on their way."""
+    """The number of machines on their way."""
     currency: str = ""
-    """Of what is paid, if it is known and the only one."""
+    """The currency of all costs, if it is known and the only one."""
     costs: Mapping[str, Decimal] = {}
-    """Of an hour, by currency."""
+    """The cost per hour, by currency."""
     idle_costs: Mapping[str, Decimal] = {}
-    """The same for resources that no pod requests."""
+    """The cost per hour of resources that no pod requests, by currency."""
     growth: Trouble | None = None
     """What is wrong with growth itself."""
 
 
 def fleet_bars(seen: Survey) -> FleetBars:
-    """Every node of ours, those that waste most first."""
+    """All of growth's nodes, those with the most waste first."""
     ours = [node for name, node in seen.scene.cluster.nodes.items() if name in seen.kept]
     bars = sorted(
         (_bar(node, seen) for node in ours),
@@ -147,7 +147,7 @@ def _planned(node: Node) -> int | None:
 
 
 def _together(nodes: list[Node], seen: Survey, resource: str) -> float:
-    """Which part of a resource of all nodes is requested."""
+    """The requested share of a resource over all nodes."""
     room = sum(node.allocatable[resource] for node in nodes)
     taken = sum(seen.scene.cluster.occupancy(node.name).requested[resource] for node in nodes)
     return round(taken / room, 4) if room else 0.0
@@ -156,7 +156,7 @@ def _together(nodes: list[Node], seen: Survey, resource: str) -> float:
 def fleet_lines(
     found: FleetBars, now: datetime, names: ShortNames = ALONE, *, most: int | None = None
 ) -> Iterator[str]:
-    """The fleet for people; of a list that is too long for the window, the rest is counted."""
+    """The fleet as text; nodes that don't fit into the window are counted."""
     yield from trouble.trouble_line(found.growth)
     yield _total(found)
     if found.pending or found.coming:
@@ -187,7 +187,7 @@ def _total(found: FleetBars) -> str:
 
 
 def _named(costs: Mapping[str, Decimal], found: FleetBars) -> Mapping[str, Decimal]:
-    """With the currency only where there are several: else it was said before."""
+    """An amount, with its currency only if there are several; otherwise the total names it."""
     return costs if len(found.costs) > 1 else {"": sum(costs.values(), Decimal(0))}
 
 
@@ -218,13 +218,13 @@ def _reason(found: NodeBar, now: datetime) -> str:
 
 
 def bar(part: float) -> str:
-    """A bar of eighths, for a part between 0 and 1."""
+    """A bar in steps of an eighth, for a share between 0 and 1."""
     filled_cells = min(BAR, max(0, round(part * BAR)))
     return "█" * filled_cells + "░" * (BAR - filled_cells)
 
 
 def ending(name: str, most: int) -> str:
-    """Of a name that is long all the same, the end, which tells it from others."""
+    """The end of a name that is still too long, because the end distinguishes it from others."""
     return name if len(name) <= most else f"{LEFT_OUT}{name[1 - most :]}"
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ABOVE: Final = 7
-"""Lines of a window that aren't nodes."""
+"""Lines of the window that don't show nodes."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show the nodes."""
+    """Print the nodes."""
     every = seconds_of(arguments.every, "--every")
     if arguments.output == "json" or not screen.is_terminal():
         completed(_once(arguments))

@@ -1,1 +1,1 @@
-"""`growth watch`: what happens, as it happens."""
+"""`growth watch`: events in the cluster as they happen."""

@@ -1,4 +1,4 @@
-"""`growth watch`: what happens, as it happens: a view on a terminal, plain lines in a pipe."""
+"""`growth watch`: events as they happen, in a view on a terminal or as plain lines in a pipe."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from growth.cli.cluster.names import ShortNames
 
 REMEMBERED: Final = 500
-"""Happenings that a view can show."""
+"""The most events that a view keeps."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Tell until it is over."""
+    """Print events until the end."""
     every = seconds_of(arguments.every, "--every")
     is_view = arguments.output == "text" and screen.is_terminal() and not arguments.until_settled
     try:
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _lines(arguments: argparse.Namespace, every: float) -> None:
-    """One line for each thing; a look that fails is only told on the other stream by the next."""
+    """Print a line for each event; a failed read is reported on standard error by the next one."""
     async with reading_lists(arguments) as lists:
         before, settling = await watched(lists), Settling()
         for each in happenings(NOTHING, WatchedCluster(trouble=before.trouble), wall_clock()):
@@ -87,7 +87,7 @@ async def _lines(arguments: argparse.Namespace, every: float) -> None:
 async def _looks(
     lists: Lists, last: WatchedCluster, *, every: float
 ) -> AsyncIterator[WatchedCluster]:
-    """Look after look; one that fails is left out, as the next one tells all that happened."""
+    """Read repeatedly; a failed read is skipped, because the next one shows everything since."""
     while True:
         await asyncio.sleep(every)
         try:
@@ -108,19 +108,19 @@ def _beginning(seen: WatchedCluster) -> str:
 
 
 def line_of(each: Happening, output: str, names: ShortNames = ALONE) -> str:
-    """A happening in the form that was asked for."""
+    """An event in the chosen output format."""
     if output == "json":
         return msgspec.json.encode(each).decode()
     return happening_line(each, names)
 
 
 def happening_line(each: Happening, names: ShortNames = ALONE) -> str:
-    """A happening for people: the time of day in UTC, who, and what."""
+    """An event as text: the time of day in UTC, the subject, and what happened."""
     return f"{each.at[11:19]}  {names.in_text(f'{each.subject}  {each.text}')}"
 
 
 def latest_lines(last: Iterable[Happening], names: ShortNames, *, room: int) -> list[str]:
-    """As many whole lines of what happened last as there is room for; nothing is cut off."""
+    """The latest events as complete lines, as many as there is room for."""
     newest = list(last)[-room:]
     lines = [
         line for each in newest for line in wrapped("", happening_line(each, names), indent=10)
@@ -135,7 +135,7 @@ async def _view(arguments: argparse.Namespace, every: float) -> None:
 
 
 class View:
-    """The overview above, and what happened last below."""
+    """The overview at the top, and the latest events below it."""
 
     def __init__(self, lists: Lists) -> None:
         self._lists = lists
@@ -143,7 +143,7 @@ class View:
         self._last: deque[Happening] = deque(maxlen=REMEMBERED)
 
     async def look(self) -> Sequence[str]:
-        """The lines of this moment."""
+        """The lines of the view now."""
         seen, now = await watched(self._lists, self._before), wall_clock()
         if self._before is not NOTHING:
             self._last.extend(happenings(self._before, seen, now))

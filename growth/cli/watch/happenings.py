@@ -1,7 +1,7 @@
-"""What has happened between two looks at a cluster, in the words in which it is told.
+"""The differences between two states of a cluster, as text.
 
-Only what lies in objects is told, so nothing is missed that stands for as long as a look takes, and
-nothing is told twice. Pods are told by their workload: ten thousand pods are one line.
+Only states of objects are compared, so nothing is missed that lasts as long as the time between two
+reads, and nothing is reported twice. Pods are reported by workload: ten thousand pods are one line.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ if TYPE_CHECKING:
 
 
 class Happening(msgspec.Struct, frozen=True, kw_only=True):
-    """One line."""
+    """An event, which is one line."""
 
     at: str
     kind: str
-    """Of the object: Pod, NodeRequest, Node, NodeRemovalRequest, NodePool; or growth itself."""
+    """The kind of the object, such as Pod, NodeRequest or NodePool, or growth itself."""
     subject: str
     text: str
 
 
 def happenings(before: WatchedCluster, after: WatchedCluster, now: datetime) -> Iterator[Happening]:
-    """In the order in which one leads to the next."""
+    """The events in causal order."""
     at = write_time(now.replace(microsecond=0))
     for kind, subject, text in (
         *_of_growth(before, after),
@@ -151,7 +151,7 @@ def _of_nodes(before: WatchedCluster, after: WatchedCluster) -> Iterator[Line]:
 
 
 def _gone(before: WatchedCluster, after: WatchedCluster) -> Iterator[Line]:
-    """After the removals, which are why they are gone."""
+    """The deleted nodes; these events follow the removals that cause them."""
     for name in sorted(set(_by_name(before.nodes)) - set(_by_name(after.nodes))):
         yield "Node", name, "is gone"
 
@@ -220,7 +220,7 @@ def _changed(before: NodePool | None, after: NodePool) -> Iterator[str]:
 
 
 def is_settled(seen: WatchedCluster) -> bool:
-    """Whether nothing waits that has a place to come, nothing comes and nothing goes."""
+    """Whether no pod is waiting that can be placed, and no machine is coming or going."""
     told = {entry.pod.uid for pool in seen.pools for entry in pool.status.unplaced}
     waits = any(uid not in told for uid in _waiting(seen))
     comes = any(each.status.phase in COMING for each in seen.requests)

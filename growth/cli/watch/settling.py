@@ -1,4 +1,4 @@
-"""When `growth watch --until-settled` ends: nothing is left to do, or nothing can be done."""
+"""When `growth watch --until-settled` ends: nothing is left to do, or growth can't do it."""
 
 from __future__ import annotations
 
@@ -13,19 +13,18 @@ if TYPE_CHECKING:
     from growth.cli.status.watched import WatchedCluster
 
 QUIET_LOOKS: Final = 5
-"""Looks in a row without anything to do before the command ends, because the scheduler may not have
-seen the newest pods yet."""
+"""Consecutive reads without anything to do before the command ends; the scheduler may be late."""
 STANDSTILL: Final = 30.0
-"""Seconds without progress of growth before that is the answer: a new leader takes over in less."""
+"""Seconds without progress before the command fails: a new leader takes over in less time."""
 
 
 class Settling(msgspec.Struct, frozen=True, kw_only=True):
-    """What the looks until now have in common."""
+    """What is known from the reads so far."""
 
     quiet: int = 0
-    """Looks in a row that found nothing to do."""
+    """Consecutive reads without anything to do."""
     still: float = 0.0
-    """Seconds for which growth stands still."""
+    """Seconds since growth last made progress."""
 
     @property
     def is_over(self) -> bool:
@@ -33,7 +32,7 @@ class Settling(msgspec.Struct, frozen=True, kw_only=True):
         return self.quiet >= QUIET_LOOKS
 
     def after(self, seen: WatchedCluster, *, seconds: float) -> Settling:
-        """With another look, so many seconds later; raises where no end can come."""
+        """The state after another read, this many seconds later; raises if it can never settle."""
         quiet = self.quiet + 1 if is_settled(seen) else 0
         trouble = seen.trouble
         if quiet or trouble is None or not trouble.stands_still:

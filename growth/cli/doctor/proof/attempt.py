@@ -1,4 +1,4 @@
-"""What a proof is going to do, known before anything is bought."""
+"""What a proof will do, known before anything is bought."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ if TYPE_CHECKING:
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
-    """The pod, and what has to happen with it."""
+    """The pod of a proof, and what must happen to it."""
 
     pool: str
     pod: dict[str, Any]
     steps: tuple[ProofStep, ...]
     machine: str
-    """What would be bought, shown before it is bought."""
+    """The machine that would be bought, shown before it is bought."""
 
     @property
     def pod_name(self) -> str:
-        """With its namespace."""
+        """The pod's name with its namespace."""
         metadata = self.pod["metadata"]
         return f"{metadata['namespace']}/{metadata['name']}"
 
     @property
     def pods(self) -> str:
-        """Where it is created."""
+        """The path at which it is created."""
         return f"/api/v1/namespaces/{self.pod['metadata']['namespace']}/pods"
 
 
 async def prepared(lists: Lists, *, pool: str, namespace: str) -> Attempt:
-    """What would be done; raises where it can't work."""
+    """The attempt; raises if it can't succeed."""
     there = await surveyed(lists)
     chosen = pool_named(pool, there)
     if there.trouble is not None and there.trouble.stands_still:
@@ -69,7 +69,7 @@ async def prepared(lists: Lists, *, pool: str, namespace: str) -> Attempt:
 
 
 def _there_or_coming(pool: str, there: Survey) -> set[str]:
-    """Nodes of the pool: the pod needs a new one."""
+    """The pool's nodes, which the pod must not use."""
     nodes = there.scene.cluster.nodes.values()
     requests = there.scene.requests.values()
     return {node.name for node in nodes if pool_of_node(node) == pool} | {

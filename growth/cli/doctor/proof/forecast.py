@@ -1,4 +1,4 @@
-"""What the pod of a proof would buy, by the planner itself, before anything is bought."""
+"""The machine that would be bought for a proof's pod, from the planner itself."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     server_type: str
     location: str
     price: Decimal
-    """An hour, by the prices that growth plan has."""
+    """The price per hour, from the prices of `growth plan`."""
 
     def text(self, currency: str) -> str:
-        """For the person who decides whether to buy it."""
+        """The question's text for the person who confirms the purchase."""
         return f"a {self.server_type} in {self.location} at {hourly(self.price, currency)} per hour"
 
 
 def forecast(seen: SeenCluster, pod: dict[str, Any], *, now: Instant) -> Forecast | None:
-    """The machine of the pod; raises where the plan has no place for it."""
+    """The machine for the pod; raises if the plan has no place for it."""
     metadata = pod["metadata"] | {"uid": UID}
     asked = decode_pod(msgspec.json.encode(pod | {"metadata": metadata}))
     there = world(

@@ -1,4 +1,4 @@
-"""The pod of a proof: too small to cost more than the cheapest machine, and only for a new one."""
+"""The pod of a proof: small enough for the cheapest machine, and only for a new one."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ HOSTNAME: Final = "kubernetes.io/hostname"
 def pod_for(
     pool: str, *, name: str, namespace: str, nodes: Iterable[str], seconds: float
 ) -> dict[str, Any]:
-    """A pod that no node fits which the pool has or which is on its way to it.
+    """A pod that can't run on any existing or requested node of the pool.
 
-    After so many seconds on a node it ends by itself, so that no machine is paid for on its behalf
-    when growth doctor can't delete it.
+    It ends by itself after this many seconds on a node, so that no machine is paid for if growth
+    doctor can't delete it.
     """
     taken, (container,) = sorted(nodes), PROBE["spec"]["containers"]
     spec = {

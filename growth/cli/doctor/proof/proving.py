@@ -1,4 +1,4 @@
-"""How a proof runs: check repeatedly until the step is done or its time is over."""
+"""Runs a proof: check repeatedly until a step is done or its time is up."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from growth.cli.doctor.proof.steps import ProofStep
 
 EVERY: Final = 0.2
-"""Seconds between two looks, and how exact the times are."""
+"""Seconds between two checks, which is also the precision of the times."""
 
 
 class StepDone(msgspec.Struct, frozen=True, kw_only=True):
-    """A step that has happened."""
+    """A completed step."""
 
     step: str
     text: str
@@ -28,7 +28,7 @@ class StepDone(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Unproved(GiveUp):
-    """A step that didn't happen."""
+    """A step that failed."""
 
     def __init__(self, step: str, text: str, hint: str) -> None:
         super().__init__(f"{step}: {text}")
@@ -36,7 +36,7 @@ class Unproved(GiveUp):
 
 
 class ProofRun:
-    """One run through all steps; its effects are passed in."""
+    """One run of all steps; its effects are passed in."""
 
     def __init__(
         self,
@@ -52,11 +52,11 @@ class ProofRun:
         self._look, self._delete = look, delete
         self._clock, self._pause, self._tell = clock, pause, tell
         self.machine = ""
-        """The one that was requested last: another takes its place where a provider has none."""
+        """The latest request, because a refused one is followed by another."""
         self._bound_to = ""
 
     async def run(self, steps: Iterable[ProofStep]) -> AsyncIterator[StepDone]:
-        """Each step as it is done; raises `Unproved` at the first that isn't."""
+        """Yield each step when it is done; raises `Unproved` at the first failure."""
         for step in steps:
             began = self._clock()
             if step.before is Before.DELETE_THE_POD:

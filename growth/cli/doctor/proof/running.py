@@ -1,4 +1,4 @@
-"""A proof as a command: confirmation, each step as it is done, and cleanup.
+"""A proof as a command: confirmation, each step as it completes, and cleanup.
 
 It uses two connections, because a person may take a while to confirm.
 """
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TERMINATED: Final = 128 + signal.SIGTERM
-"""The exit code of what SIGTERM has ended, as shells write it."""
+"""The exit code after SIGTERM, as in shells."""
 YES: Final = frozenset({"y", "yes"})
 INDENT: Final = 17
-"""Where the text of a failure begins."""
+"""The column at which the text of a failure begins."""
 WIDTH: Final = 64
-"""Columns of a step before its seconds."""
+"""The width of a step before its seconds."""
 OVERWRITE: Final = "\r\x1b[2K"
-"""What is written next replaces this line of a terminal."""
+"""The next output replaces this line of a terminal."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What came of it."""
+    """The outcome of a proof."""
 
     pool: str
     pod: str
@@ -49,13 +49,13 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     proved: bool
     failure: str = ""
     hint: str = ""
-    """What to look at."""
+    """Where to look."""
     left: str = ""
-    """What may still be there."""
+    """What may be left behind."""
 
 
 def run_proof(arguments: argparse.Namespace) -> int:
-    """Ask, prove and report; 1 where a step failed, or where a person has said no."""
+    """Ask, prove and report; the exit code is 1 if a step failed or the user declined."""
     attempt = completed(_prepared(arguments))
     if not _agreed(attempt, arguments):
         return 1
@@ -73,7 +73,7 @@ async def _prepared(arguments: argparse.Namespace) -> Attempt:
 
 
 def _agreed(attempt: Attempt, arguments: argparse.Namespace) -> bool:
-    """Money is spent only after confirmation."""
+    """Ask for confirmation before money is spent."""
     stream = sys.stderr if arguments.output == "json" else sys.stdout
     offer = f"pool {attempt.pool} buys {attempt.machine} for the pod {attempt.pod_name}"
     print(f"{offer}; both are removed at the end", file=stream, flush=True)
@@ -123,7 +123,7 @@ async def _proved(attempt: Attempt, arguments: argparse.Namespace) -> Report:
 async def _go_on(
     proof: ProofRun, attempt: Attempt, done: list[StepDone], arguments: argparse.Namespace
 ) -> None:
-    """All steps; a person sees each as it is done."""
+    """Run all steps, and print each when it is done."""
     try:
         async for each in proof.run(attempt.steps):
             done.append(each)
@@ -134,7 +134,7 @@ async def _go_on(
 
 
 def _tell(text: str) -> None:
-    """One line on a terminal that is written over."""
+    """A line on the terminal that is replaced by the next one."""
     if sys.stderr.isatty():
         print(f"{OVERWRITE}{text}", end="", file=sys.stderr, flush=True)
 

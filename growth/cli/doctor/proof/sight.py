@@ -1,4 +1,4 @@
-"""What can be seen of a proof at one moment."""
+"""The state of a proof at one moment."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class ProofSight(msgspec.Struct, frozen=True, kw_only=True):
     pod: Pod | None = None
     pool: NodePool | None = None
     request: NodeRequest | None = None
-    """The newest one that names the pod, or that of the machine once that is known."""
+    """The newest request that names the pod, or that of the machine once it is known."""
     node: Node | None = None
     removal: NodeRemovalRequest | None = None
 
     @property
     def without_place(self) -> str:
-        """Why the last plan had no place for the pod; empty where it didn't say so."""
+        """Why the last plan had no place for the pod; empty if it had one or doesn't say."""
         if self.pod is None or self.pool is None:
             return ""
         uid = self.pod.metadata.uid
@@ -44,7 +44,7 @@ class ProofSight(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def kept(self) -> str:
-        """Why the pool says that the node is there; empty where it says nothing."""
+        """Why the node is kept, according to the pool; empty if it doesn't say."""
         if self.node is None or self.pool is None:
             return ""
         told = (each.reason for each in self.pool.status.kept if each.node == self.node.name)
@@ -52,7 +52,7 @@ class ProofSight(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def see_proof(lists: Lists, *, pod: str, uid: str, pool: str, machine: str) -> ProofSight:
-    """Everything by a few questions; `pod` is the path of the pod."""
+    """Read everything with a few requests; `pod` is the path of the pod."""
     ours = f"/apis/{GROUP_VERSION}"
     if not machine:
         machine = newest(await lists.ours(NodeRequest), uid)
@@ -72,14 +72,14 @@ async def see_proof(lists: Lists, *, pod: str, uid: str, pool: str, machine: str
 
 
 def newest(requests: tuple[NodeRequest, ...], uid: str) -> str:
-    """A failed request is followed by another one."""
+    """The newest request for the pod, because a failed one is followed by another."""
     named = [each for each in requests if any(pod.uid == uid for pod in each.spec.pods)]
     made = {each.name: each.metadata.creation_timestamp for each in named}
     return max(made, key=lambda name: (str(made[name]), name), default="")
 
 
 async def _found(lists: Lists, path: str, decode: Callable[[bytes], _T]) -> _T | None:
-    """What is at a path; nothing at none."""
+    """The object at a path, if there is one."""
     if not path:
         return None
     answer = await Reads(lists.connection).answer(path)

@@ -1,6 +1,6 @@
-"""The steps of a proof in order: what each waits for, how long, and where to look if it fails.
+"""The steps of a proof: what each waits for, how long, and where to look if it fails.
 
-Every pod takes the same steps, so the step that fails names the part that is broken.
+All pods take the same steps, so the step that fails identifies the part that is broken.
 """
 
 from __future__ import annotations
@@ -23,42 +23,42 @@ if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
 
 SPARE: Final = 60.0
-"""Seconds on top of what is written in a pool, and for what takes a moment."""
+"""Seconds in addition to a pool's own times, and for steps that take a moment."""
 ANSWER: Final = 300.0
-"""Seconds for a cloud to answer, with the pauses that its rate limit asks for."""
+"""Seconds for a provider to answer, including the pauses of its rate limit."""
 
 
 class Before(Enum):
-    """What is done when a step begins."""
+    """What is done at the start of a step."""
 
     NOTHING = auto()
     DELETE_THE_POD = auto()
 
 
 class ProofStep(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that has to happen."""
+    """A step of a proof."""
 
     name: str
     awaited: str
-    """What for, as in `waiting for ...`."""
+    """What it waits for, as in `waiting for ...`."""
     reached: Callable[[ProofSight], str]
-    """What is told when it has happened; empty until then."""
+    """The result when it is done; empty until then."""
     seconds: float
-    """How long it is waited for."""
+    """The time limit."""
     look_at: str
-    """Where it shows why it doesn't happen; `{pod}` and `{machine}` are put in."""
+    """Where to look if it fails; `{pod}` and `{machine}` are replaced."""
     impossible: Callable[[ProofSight], str] = lambda _: ""
-    """Why it can't happen any more, if that shows."""
+    """Why it can't succeed any more, if that is visible."""
     before: Before = Before.NOTHING
 
 
 def steps_for(pool: NodePool, paid_hour: PaidHour) -> tuple[ProofStep, ...]:
-    """From the pod to the end of its machine."""
+    """All steps, from the pod to the removal of its machine."""
     return (*_coming(pool), *_going(pool, paid_hour))
 
 
 def _coming(pool: NodePool) -> tuple[ProofStep, ...]:
-    """From the pod to its place on a new machine."""
+    """The steps from the pod to its place on a new machine."""
     return (
         ProofStep(
             name="scheduler",
@@ -103,7 +103,7 @@ def _coming(pool: NodePool) -> tuple[ProofStep, ...]:
 
 
 def _going(pool: NodePool, paid_hour: PaidHour) -> tuple[ProofStep, ...]:
-    """From the end of the pod to the end of the machine."""
+    """The steps from the deletion of the pod to the removal of the machine."""
     idle_after = pool.spec.scale_down.idle_after.seconds
     return (
         ProofStep(
@@ -155,7 +155,7 @@ def _bound(sight: ProofSight) -> str:
 
 
 def _bound_elsewhere(sight: ProofSight) -> str:
-    """A pod that was bound to a machine for other pods proves nothing."""
+    """Whether the pod was bound to a machine that was bought for others, which proves nothing."""
     place = sight.pod.spec.node_name if sight.pod is not None else ""
     requested = sight.request.name if sight.request is not None else ""
     if not place or place == requested:

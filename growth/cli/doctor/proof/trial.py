@@ -1,8 +1,8 @@
-"""The pod of a proof in the cluster: it is deleted again however the proof ends.
+"""Creates the pod of a proof, and deletes it however the proof ends.
 
-Its name is known before the API server hears of it. So it is deleted too when the answer to its
-creation doesn't come, and after Ctrl-C or SIGTERM. Where even that fails, the pod ends by itself:
-see `growth.cli.doctor.proof.pod`.
+Its name is chosen before it is created. So it is also deleted if the answer to its creation is
+lost, and after Ctrl-C or SIGTERM. If the deletion fails, the pod ends by itself: see
+`growth.cli.doctor.proof.pod`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class TrialPod:
-    """An async context manager: the pod exists inside it."""
+    """An async context manager in which the pod exists."""
 
     def __init__(self, attempt: Attempt, lists: Lists) -> None:
         self._attempt, self._lists = attempt, lists
@@ -40,7 +40,7 @@ class TrialPod:
         return f"{self._attempt.pods}/{self._attempt.pod['metadata']['name']}"
 
     async def delete(self) -> None:
-        """Delete the pod, if it is there."""
+        """Delete the pod if it exists."""
         with suppress(NotFound):
             query = {"gracePeriodSeconds": "0"}
             await self._lists.connection.request("DELETE", self.path, query=query)
@@ -77,7 +77,7 @@ class TrialPod:
             self.left = f"the pod is deleted; {await self._machine()}"
 
     async def _machine(self) -> str:
-        """Asked after the pod was deleted, as a request may be younger than the last look."""
+        """What may be left of the machine; read after the pod is deleted, so no request is missed."""
         unknown = "a machine may have been requested for it; growth removes it when it is idle"
         if not self.uid:
             return unknown
@@ -93,7 +93,7 @@ class TrialPod:
 
 @contextmanager
 def cancelled_by_sigterm() -> Iterator[None]:
-    """SIGTERM, as at the end of a CI job's time, cancels the task inside as Ctrl-C does."""
+    """Let SIGTERM, such as at a CI job's timeout, cancel the task like Ctrl-C."""
     task, loop = asyncio.current_task(), asyncio.get_running_loop()
     assert task is not None  # noqa: S101 - tells mypy what a coroutine knows
     loop.add_signal_handler(signal.SIGTERM, task.cancel)
