@@ -156,7 +156,7 @@ class LoopScene(Protocol):
     """Where the loop plays: production, a test, or the simulation."""
 
     def now(self) -> Instant:
-        """This moment."""
+        """The current time."""
 
     def world(self, ledger: Ledger) -> World:
         """Everything as it is known at this moment."""
@@ -165,7 +165,7 @@ class LoopScene(Protocol):
         """Begin to carry out a sequence; its subject is busy until it has ended and was seen."""
 
     def stop(self, breach: Breach) -> None:
-        """Write nothing any more, whatever has begun, and tell of it."""
+        """Stop all writes, including sequences in progress, and report the breach."""
 
 
 class Loop:

@@ -48,16 +48,16 @@ class Blueprint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     zone: str = ""
     architecture: str = ""
     labels: Mapping[str, str] = {}
-    """Of its pool."""
+    """The labels of its pool."""
     taints: tuple[Taint, ...] = ()
-    """Of its pool, without those of the start."""
+    """The taints of its pool, without startup taints."""
     parts: Mapping[str, str] | None = None
-    """Of its node class, by their names in YAML; None where that can't be told."""
+    """Fields of its node class, by their names in YAML; None if they aren't known."""
 
     @property
     def text(self) -> str:
-        """As it is annotated."""
-        # Nodes are compared by this text: in another order each restart would see another make.
+        """The text of the annotation."""
+        # Nodes are compared by this text: another order after a restart would look like a change.
         return msgspec.json.encode(self, order="deterministic").decode()
 
 
@@ -65,7 +65,7 @@ _decode: Final = msgspec.json.Decoder(Blueprint).decode
 
 
 def blueprint_of(pool: NodePool, offering: Offering, world: World) -> Blueprint:
-    """What a machine that is asked for now is made from."""
+    """What a machine that is bought now is made from."""
     node_class = world.node_classes.get(node_class_of(pool, world))
     architecture = offering.labels.get(ARCHITECTURE_LABEL, "")
     return Blueprint(
@@ -79,10 +79,10 @@ def blueprint_of(pool: NodePool, offering: Offering, world: World) -> Blueprint:
     )
 
 
-# Nodes of one make bear the same text, and every pass asks for all of them.
+# Equal nodes have the same text, and every pass reads all of them.
 @lru_cache(maxsize=4096)
 def read_blueprint(text: str) -> Blueprint | None:
-    """What an annotation tells; None where nothing can be concluded from it."""
+    """The blueprint in an annotation; None if it can't be read or has an unknown form."""
     try:
         found = _decode(text)
     except UNDECODABLE:

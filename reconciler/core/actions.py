@@ -230,7 +230,7 @@ def pool_subject(name: str) -> Subject:
 
 
 def node_class_subject(key: ClassKey) -> Subject:
-    """The subject of a node class; two of them may bear one name."""
+    """The subject of a node class; classes of different kinds may have the same name."""
     return Subject(SubjectKind.NODE_CLASS, f"{key.kind}/{key.name}")
 
 

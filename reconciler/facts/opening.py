@@ -1,4 +1,4 @@
-"""A removal as it is written down before anything is deleted."""
+"""The removal that is written before anything is deleted."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ IN_TOTAL = "is reached: raise it in the reconciler's settings, or wait until a n
 def after_limits(
     before: PlanningLedger, ledger: PlanningLedger, pods: Mapping[str, Pod], world: World
 ) -> PlanningLedger:
-    """Remember which limits bind; pools tell of a change at the end of this pass."""
+    """Remember which limits bind; pools report a change at the end of this pass."""
     if ledger.tries is before.tries:
         return ledger
     return replace(ledger, binding=binding_limits(ledger.tries, pods, world.pools))
@@ -43,7 +43,7 @@ def binding_limits(
     for pod, limit, reason in _waiting(tries, pods):
         # A limit in total is that of each pool that the pod could use.
         names = (limit.pool,) if limit.pool else pools_of(pod, pools)
-        # The words that the pod is told hold the remedy of a pool's own limit.
+        # For a pool's own limit, the pod's reason already says how to fix it.
         message = reason if limit.pool else f"{limit.what} {IN_TOTAL}"
         for name in names:
             found[name].add((limit.kind.value, message))

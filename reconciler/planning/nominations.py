@@ -101,7 +101,7 @@ def carried_on(
             continue
         match _stage(place.machine, world, requests):
             case MachineStage.COMING:
-                # Also a node that has served and fell silent: its pods wait anew when it is back.
+                # Also if the node has served and fell silent: the wait starts over when it is back.
                 kept[uid] = msgspec.structs.replace(place, since=NEVER, first=NEVER)
             case MachineStage.SERVING:
                 held = _waiting(place, world, now, is_at_work=is_at_work)
@@ -157,7 +157,7 @@ def next_nomination_end(nominated: Nominated, world: World) -> float:
 
 
 def _crowded_out(places: Mapping[str, Nomination], world: World) -> Iterator[str]:
-    """Whose place on a node that serves others have taken."""
+    """The pods whose place on a serving node was taken by others."""
     rooms: dict[str, Resources] = {}
     for uid, place in places.items():
         node = world.cluster.nodes.get(place.machine)
@@ -168,7 +168,7 @@ def _crowded_out(places: Mapping[str, Nomination], world: World) -> Iterator[str
             rooms[node.name] = node.allocatable - held.requested
         if not rooms[node.name].covers(wanted):
             own = total(pod.requests for pod in held.pods if _stays(pod))
-            # One that is too small even alone tells of its type: that is looked at in time.
+            # If the node is too small even without others, its type is to blame; see `bind_wait`.
             if (node.allocatable - own).covers(wanted):
                 yield uid
 
@@ -176,9 +176,9 @@ def _crowded_out(places: Mapping[str, Nomination], world: World) -> Iterator[str
 def _written(
     world: World, requests: Mapping[str, NodeRequest], now: Instant
 ) -> Iterator[tuple[str, Nomination]]:
-    """The places by the requests that name the pods; of a pod's requests the newest comes last.
+    """The places in requests that name the pods; the newest request of a pod comes last.
 
-    One that served it in vain is kept beside the one that was made instead.
+    A request that was made in vain is kept beside the one that replaces it.
     """
     pending = world.pending
     if not pending:

@@ -216,7 +216,7 @@ class _Judge:
         if vain & allowed:
             allowed -= vain
             left = sum(item.name in allowed for item in self._items)
-            narrowed = (*narrowed, ("nodes that didn't serve its like before", left))
+            narrowed = (*narrowed, ("nodes that similar pods couldn't use", left))
         return _Asked(pods, allowed, narrowed)
 
     def _key(self, pod: Pod, pools: frozenset[str]) -> tuple[object, ...]:

@@ -1,7 +1,7 @@
 """What provisioning remembers between two passes.
 
-None of it is needed for safety. After a restart each wait that is counted here begins anew, or goes
-on from what the request's status says.
+None of it is needed for safety. After a restart, each wait starts over or continues from the
+request's status.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class RequestStage(NamedTuple):
-    """Where a request stands: what was learnt at an earlier stage is no evidence any more."""
+    """The stage of a request; what was learnt at an earlier stage no longer counts."""
 
     uid: str
     phase: RequestPhase

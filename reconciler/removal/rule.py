@@ -121,7 +121,7 @@ def _orphan(
     # Once the provider was asked, no object can save the machine any more.
     is_pending = removal.status.phase is RemovalPhase.PENDING
     if is_pending and removal.name not in lost.found and removal.spec.node_id in cloud.machines:
-        return life.cancelled_removal(removal, world, why="the machine is no orphan after all")
+        return life.cancelled_removal(removal, world, why="the machine isn't an orphan")
     since = world.ledger.removal.orphans.get(removal.name, clock.now)
     due = clock.wake_at(since + world.timing.orphan_age)
     # A listing from after the wait has to show the machine still.

@@ -131,7 +131,7 @@ def _is_lost(text: str, world: World, since: float, now: Instant) -> bool:
 
 
 def _still_written(texts: frozenset[str], world: World) -> frozenset[str]:
-    """Those of the swaps' words that anything tells of."""
+    """The annotations of swaps that a request or node still has."""
     if not texts:
         return texts
     requests = (annotation(each) for each in all_requests(world).values())

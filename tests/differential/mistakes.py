@@ -45,9 +45,11 @@ class Mistake:
 
 
 MISTAKES = (
-    Mistake("half a byte is nothing", "parts-of-bytes", resources, "rounded", wrong.rounded_down),
     Mistake(
-        "containers are rounded one by one",
+        "quantities are rounded down", "parts-of-bytes", resources, "rounded", wrong.rounded_down
+    ),
+    Mistake(
+        "each container is rounded separately",
         "parts-of-bytes",
         resources,
         "parse_finely",
@@ -61,83 +63,97 @@ MISTAKES = (
         wrong.as_before_sidecars,
     ),
     Mistake(
-        "every init container runs beside all sidecars",
+        "every init container runs together with all sidecars",
         "sidecars",
         requests,
         "_containers_together",
         wrong.started_beside_all_sidecars,
     ),
     Mistake(
-        "init containers run with the others",
+        "init containers run together with the other containers",
         "init-containers",
         requests,
         "_containers_together",
         wrong.all_at_once,
     ),
     Mistake(
-        "a pod takes what its spec says",
+        "a pod uses what its spec says, even during a resize",
         "resized",
         requests,
         "requests_when_bound",
         wrong.as_its_spec_says,
     ),
     Mistake(
-        "overhead is the runtime's own matter",
+        "overhead doesn't count",
         "overhead",
         requests,
         "_whole",
         wrong.without_overhead,
     ),
     Mistake(
-        "a pod asks by its containers",
+        "only container requests count",
         "pod-level-resources",
         requests,
         "_with_own_total",
         wrong.of_containers_only,
     ),
     Mistake(
-        "an overfull node takes nobody",
+        "a node that is overfull in one resource accepts no pod",
         "nothing-asked-on-a-full-node",
         fits,
         "shortages",
         wrong.even_of_nothing,
     ),
     Mistake(
-        "pods that ended take room", "pod-count", Pod, "is_finished", property(lambda _: False)
+        "finished pods use resources", "pod-count", Pod, "is_finished", property(lambda _: False)
     ),
     Mistake(
-        "a toleration counts for any effect",
+        "a toleration applies to any effect",
         "taints",
         Toleration,
         "tolerates",
         wrong.whatever_the_effect,
     ),
-    Mistake("a toleration needs a key only", "taints", Toleration, "tolerates", wrong.by_key_only),
     Mistake(
-        "terms of a node affinity add up", "node-affinity", NodeSelector, "matches", wrong.all_terms
+        "a toleration matches by key only", "taints", Toleration, "tolerates", wrong.by_key_only
     ),
     Mistake(
-        "NotIn needs the label",
+        "terms of a node affinity are combined with AND",
+        "node-affinity",
+        NodeSelector,
+        "matches",
+        wrong.all_terms,
+    ),
+    Mistake(
+        "NotIn requires the label",
         "absent-labels",
         Requirement,
         "matches",
         wrong.not_in_needs_the_label,
     ),
     Mistake(
-        "Gt is greater or equal", "numeric-node-affinity", Requirement, "_compares", wrong.or_equal
+        "Gt means greater or equal",
+        "numeric-node-affinity",
+        Requirement,
+        "_compares",
+        wrong.or_equal,
     ),
     Mistake(
-        "addresses of ports are what they are",
+        "host ports on different addresses never conflict",
         "host-ports",
         HostPort,
         "overlaps",
         wrong.same_port_and_address,
     ),
     Mistake(
-        "TCP and UDP share ports", "host-ports", HostPort, "overlaps", wrong.whatever_the_protocol
+        "TCP and UDP ports conflict",
+        "host-ports",
+        HostPort,
+        "overlaps",
+        wrong.whatever_the_protocol,
     ),
     Mistake(
-        "a selector that is absent selects all",
+        "a missing selector selects everything",
         "anti-affinity-of-others",
         selectors,
         "compiled_selector",
@@ -151,21 +167,21 @@ MISTAKES = (
         wrong.no_objection,
     ),
     Mistake(
-        "namespaces are listed by name",
+        "namespaces are selected only by name",
         "pod-affinity",
         pod_affinity,
         "_speaks_of",
         wrong.in_listed_namespaces_only,
     ),
     Mistake(
-        "two pods may share the terms",
+        "different pods may satisfy the terms",
         "pod-affinity",
         pod_affinity,
         "_where_all_are_meant",
         wrong.each_term_by_itself,
     ),
     Mistake(
-        "pods on their way out count in a spread",
+        "terminating pods count in a spread",
         "spread-over-selected-nodes",
         spread,
         "_is_counted",
@@ -186,7 +202,7 @@ MISTAKES = (
         wrong.enough_domains,
     ),
     Mistake(
-        "a spread counts who is there",
+        "a spread ignores the new pod",
         "topology-spread",
         spread,
         "_crowd",
@@ -194,28 +210,28 @@ MISTAKES = (
     ),
     Mistake("a volume is in one zone", "volume-zones", volume_zones, "_values", wrong.one_zone),
     Mistake(
-        "a class makes volumes anywhere",
+        "a storage class can provision volumes anywhere",
         "wait-for-first-consumer",
         volume_binding,
         "_can_be_made",
         wrong.made_anywhere,
     ),
     Mistake(
-        "a claim that waits may go anywhere",
+        "an unbound claim fits anywhere",
         "wait-for-first-consumer",
         volume_binding,
         "_promised_elsewhere",
         wrong.no_objection,
     ),
     Mistake(
-        "a large volume serves a claim",
+        "a large enough volume fits a claim",
         "static-volumes",
         volume_binding,
         "_has_the_form",
         wrong.reserved_or_not,
     ),
     Mistake(
-        "one common access mode will do",
+        "one common access mode is enough",
         "static-volumes",
         volume_binding,
         "_is_free",
@@ -229,7 +245,7 @@ MISTAKES = (
         property(wrong.named_is_bound),
     ),
     Mistake(
-        "a claim of this name is the pod's",
+        "an ephemeral claim is recognised by its name",
         "ephemeral-claims",
         claims,
         "_is_made_for",

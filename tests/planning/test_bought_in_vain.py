@@ -51,7 +51,7 @@ def test_a_node_smaller_than_promised_is_bought_once_and_not_235_times() -> None
     planner = Planner(pod, pool(serverTypes=ONLY_SMALL), node_class())
     assert lives_through(planner, seconds=1700, cpu="2", memory="3700Mi") == 1
     (told,) = planner.memory.tries.values()
-    assert "didn't serve" in told.reason
+    assert "similar pods couldn't use" in told.reason
 
 
 @pytest.mark.parametrize("kind", ["pods", "nodes"])

@@ -77,7 +77,7 @@ class TrialPod:
             self.left = f"the pod is deleted; {await self._machine()}"
 
     async def _machine(self) -> str:
-        """What may be left of the machine; read after the pod is deleted, so no request is missed."""
+        """What may be left of the machine; read after the pod is deleted, so nothing is missed."""
         unknown = "a machine may have been requested for it; growth removes it when it is idle"
         if not self.uid:
             return unknown
