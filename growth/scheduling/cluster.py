@@ -145,6 +145,7 @@ class Cluster(msgspec.Struct, frozen=True, dict=True, kw_only=True):
             for name in self.nodes
             for pod in self.occupancy(name).with_claims
             for claim in pod.claims
+            # The claim of an ephemeral volume is made for its pod alone.
             if not claim.is_ephemeral
         }
 

@@ -72,6 +72,7 @@ def _made(kind: str, document: Mapping[str, Any]) -> Iterator[Pod]:
     elif kind == "Job":
         job_spec = msgspec.convert(spec, JobSpec)
         parallel = 1 if job_spec.parallelism is None else job_spec.parallelism
+        # Without completions it is a work queue, and all of its workers start.
         wanted = parallel if job_spec.completions is None else job_spec.completions
         count = min(parallel, wanted)
     else:

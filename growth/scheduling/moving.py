@@ -143,6 +143,7 @@ def _local_volume(pod: Pod) -> str:
     """The name of a volume whose data is lost when the pod leaves its node; "" if there is none."""
     named = pod.metadata.annotations.get(SAFE_VOLUMES, "").split(",")
     for name, kind, source in sources(pod.spec.volumes):
+        # The Cluster Autoscaler doesn't count an emptyDir in memory as local data, either.
         is_local = kind == "hostPath" or (kind == "emptyDir" and source.medium != "Memory")
         if is_local and name not in named:
             return name

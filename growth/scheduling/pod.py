@@ -89,6 +89,8 @@ class Pod(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def requests(self) -> Resources:
         """The resources that it takes, or will take, of its node."""
+        # Only a bound pod can be resized in place, and until the kubelet has done it, its status
+        # counts, too.
         if self.spec.node_name:
             return requests.requests_when_bound(self.spec, self.status)
         return requests.requests_when_pending(self.spec)
@@ -127,6 +129,7 @@ class Pod(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def host_ports(self) -> tuple[HostPort, ...]:
         """The host ports of its containers and sidecars."""
+        # The other init containers have ended when the containers start.
         sidecars = (each for each in self.spec.init_containers if each.is_sidecar)
         return ports.host_ports(
             port for each in (*sidecars, *self.spec.containers) for port in each.ports or ()
