@@ -1,10 +1,11 @@
-"""The extender in a crowd: how long a call takes while 200 clients ask for the metrics.
+"""The extender in a crowd: how long a call takes while 200 clients use its other ports.
 
-First one client asks /filter alone, then while 200 others ask /metrics without end, on connections
-that they keep or open anew. Both are measured in one run, as the machine decides about much of it.
-Then a waiting gang, about whose pods Kubernetes 1.36 asks thousands of times a second: how much
-processor time a call takes, and how far the memory grows. Goals: p99 5 ms in the crowd, 0.2 ms of
-processor time for a call, and flat memory.
+One client asks /filter alone, and then while 200 others ask for the metrics and the demand without
+end, on connections that they keep or open anew. They come from several addresses, as one alone is
+let in 32 times. Both are measured in turns and shown beside each other, because the machine decides
+about much of it. Then a waiting gang, about whose pods Kubernetes 1.36 asks thousands of times a
+second: how much processor time a call takes, and how far the memory grows. Goals: p99 5 ms in the
+crowd, 0.2 ms of processor time for a call, and flat memory.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ from typing_extensions import override
 
 from benchmarks.extender_verbs import latencies, node_names, question, verbs_of
 from benchmarks.processor_time import used_by
+from extender.demand import DemandFeed
+from extender.front.keeping import FrontKeeper
+from growth.demand import wire
 from growth.kube.cache.metrics import CacheMetrics
 from growth.service.address import Address
-from growth.service.endpoints import serve_endpoints
 from growth.service.web_server import listen, place_of
 from kwok.processes import PROC
 
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
     from pathlib import Path
+
+    from benchmarks.extender_verbs import Latency
 
 CLIENTS: Final = 200
 GOAL: Final = 5.0
@@ -42,7 +47,9 @@ NODES: Final = 100
 PAUSE: Final = 0.002
 """Seconds between two calls, in which a scheduler does its own work for a pod."""
 MANNERS: Final = ("kept", "new")
-_PAGE: Final = b"GET /metrics HTTP/1.1\r\nHost: growth\r\n\r\n"
+PATHS: Final = ("/metrics", wire.PATH)
+FROM_EACH: Final = 30
+"""Clients with the same address."""
 
 
 class CrowdedExtender(NamedTuple):
@@ -50,7 +57,8 @@ class CrowdedExtender(NamedTuple):
 
     pid: int
     verbs: str
-    metrics: str
+    others: tuple[str, str]
+    """Its other ports: that of the metrics, and that of the stream."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,24 +70,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Measures and prints."""
-    print(f"load while measuring: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
     with crowded_extender() as at:
         for _ in range(arguments.runs):
-            _compare(at, arguments.questions)
+            for manner in MANNERS:
+                _compare(at, manner, arguments.questions)
         _ask_for_a_gang(at, arguments.gang)
 
 
-def _compare(at: CrowdedExtender, times: int) -> None:
+def _compare(at: CrowdedExtender, manner: str, times: int) -> None:
     body = question(node_names(NODES))
     alone = latencies(at.verbs, "filter", body, times=times, pause=PAUSE)
-    print(f"filter alone: median {alone.median:.2f} ms, p99 {alone.p99:.2f} ms")
-    for manner in MANNERS:
-        with _crowd(at.metrics, manner):
-            found = latencies(at.verbs, "filter", body, times=times, pause=PAUSE)
-        print(
-            f"  {CLIENTS} clients, connections {manner:5} median {found.median:.2f} ms, p99 "
-            f"{found.p99:.2f} ms: {found.p99 / alone.p99:.0f} times as long   goal {GOAL:.0f} ms"
-        )
+    with _crowd(at.others, manner):
+        found = latencies(at.verbs, "filter", body, times=times, pause=PAUSE)
+    load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors"
+    print(f"filter, {CLIENTS} clients with {manner} connections, {load}:")
+    print(f"  alone       {_shown(alone)}")
+    print(f"  in a crowd  {_shown(found)}   goal for p99 {GOAL:.0f} ms")
+    print(f"  ratio       {found.median / alone.median:.1f} and {found.p99 / alone.p99:.1f}")
+
+
+def _shown(found: Latency) -> str:
+    return f"median {found.median:.2f} ms, p99 {found.p99:.2f} ms"
 
 
 def _ask_for_a_gang(at: CrowdedExtender, times: int) -> None:
@@ -94,9 +105,11 @@ def _ask_for_a_gang(at: CrowdedExtender, times: int) -> None:
     rate = times / (time.monotonic() - began)
     spent = (used_by(_NO_FOLDER, it=at.pid)["it"] - before) / times * 1e3
     grown = _resident(at.pid) - memory
-    print(f"a waiting gang, {times} calls at {rate:.0f} a second: {spent:.3f} ms of processor time")
+    load = f"load {os.getloadavg()[0]:.1f}"
+    print(f"a waiting gang, {times} calls at {rate:.0f} a second, {load}:")
     print(
-        f"  each (goal {GANG_GOAL}), and the memory of {memory:.1f} MB has grown by {grown:.1f} MB"
+        f"  {spent:.3f} ms of processor time for each (goal {GANG_GOAL});"
+        f"\n  the memory of {memory:.1f} MB has grown by {grown:.1f} MB"
     )
 
 
@@ -110,20 +123,20 @@ def _resident(pid: int) -> float:
 
 @contextlib.contextmanager
 def crowded_extender() -> Iterator[CrowdedExtender]:
-    """The extender's verbs and its endpoints, as a process of its own."""
+    """The extender's verbs and its front, as processes of their own."""
     command = [sys.executable, "-m", "benchmarks.extender_crowd", "answer"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
-            verbs, metrics = process.stdout.readline().split()
-            yield CrowdedExtender(process.pid, verbs, metrics)
+            verbs, metrics, stream = process.stdout.readline().split()
+            yield CrowdedExtender(process.pid, verbs, (metrics, stream))
         finally:
             process.kill()
 
 
 @contextlib.contextmanager
-def _crowd(place: str, manner: str) -> Iterator[None]:
-    command = [sys.executable, "-m", "benchmarks.extender_crowd", manner, place]
+def _crowd(places: tuple[str, str], manner: str) -> Iterator[None]:
+    command = [sys.executable, "-m", "benchmarks.extender_crowd", manner, *places]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
@@ -134,17 +147,28 @@ def _crowd(place: str, manner: str) -> Iterator[None]:
 
 
 async def _answer() -> None:
+    loopback = Address("127.0.0.1", 0)
     async with verbs_of(NODES) as (service, url):
         CacheMetrics(service.registry)
-        with listen(Address("127.0.0.1", 0), setting="port") as listening:
-            async with serve_endpoints(service, listening):
+        demand = DemandFeed()
+        demand.complete()
+        with (
+            listen(loopback, setting="--metrics-address") as endpoints,
+            listen(loopback, setting="--demand-address") as stream,
+        ):
+            front = FrontKeeper(service, demand, ports=(endpoints, stream))
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(front.keep())
                 gc.freeze()
-                print(url.removeprefix("http://"), place_of(listening), flush=True)
+                print(
+                    url.removeprefix("http://"), place_of(endpoints), place_of(stream), flush=True
+                )
                 await asyncio.Event().wait()
 
 
 class _Client(asyncio.Protocol):
-    def __init__(self, *, keeps: bool, answered: asyncio.Event) -> None:
+    def __init__(self, path: str, *, keeps: bool, answered: asyncio.Event) -> None:
+        self._question = f"GET {path} HTTP/1.1\r\nHost: growth\r\n\r\n".encode()
         self._keeps = keeps
         self._answered = answered
         self.gone = asyncio.Event()
@@ -153,15 +177,15 @@ class _Client(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        transport.write(_PAGE)
+        transport.write(self._question)
 
     @override
     def data_received(self, data: bytes) -> None:
-        # The page ends with a line; that one piece does is taken for the end of the page.
-        if data.endswith(b"\n"):
+        # Both answers end so; that one piece does is taken for the end of the answer.
+        if data.endswith((b"\n", b"}")):
             self._answered.set()
             if self._keeps:
-                self._transport.write(_PAGE)
+                self._transport.write(self._question)
             else:
                 self._transport.close()
 
@@ -170,24 +194,28 @@ class _Client(asyncio.Protocol):
         self.gone.set()
 
 
-async def _press(manner: str, place: str) -> None:
-    host, _, port = place.rpartition(":")
+async def _press(manner: str, places: list[str]) -> None:
     loop, answered = asyncio.get_running_loop(), asyncio.Event()
 
-    async def press() -> None:
+    async def press(number: int) -> None:
+        path, place = PATHS[number % 2], places[number % 2]
+        host, _, port = place.rpartition(":")
         while True:
             with contextlib.suppress(OSError):
                 _, client = await loop.create_connection(
-                    lambda: _Client(keeps=manner == "kept", answered=answered), host, int(port)
+                    lambda: _Client(path, keeps=manner == "kept", answered=answered),
+                    host,
+                    int(port),
+                    local_addr=(f"127.0.1.{number // FROM_EACH}", 0),
                 )
                 await client.gone.wait()
 
     async with asyncio.TaskGroup() as tasks:
-        for _ in range(CLIENTS):
-            tasks.create_task(press())
+        for number in range(CLIENTS):
+            tasks.create_task(press(number))
         await answered.wait()
         print("pressing", flush=True)
 
 
 if __name__ == "__main__":
-    asyncio.run(_answer() if sys.argv[1] == "answer" else _press(sys.argv[1], sys.argv[2]))
+    asyncio.run(_answer() if sys.argv[1] == "answer" else _press(sys.argv[1], sys.argv[2:]))

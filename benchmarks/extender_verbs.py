@@ -22,8 +22,7 @@ import msgspec
 from typing_extensions import override
 
 from extender.demand import DemandFeed
-from extender.listening import serve_port
-from extender.serving import verbs_port
+from extender.listening import serve_port, verbs_port
 from extender.settings import ExtenderSettings
 from extender.steering import Steering
 from extender.verbs import VerbMetrics, Verbs

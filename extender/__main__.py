@@ -12,12 +12,14 @@ from extender.serving import serve
 from extender.settings import ExtenderSettings
 from growth.api.installed import EXTENDER
 from growth.service import process
+from growth.service.endpoints import leave_endpoints_to_a_part
 
 PROCESS = process.Process(
     name=EXTENDER,
     purpose="answers kube-scheduler's calls and streams the demand",
     settings=ExtenderSettings,
     parts={"serve": serve},
+    endpoints=leave_endpoints_to_a_part,
 )
 
 

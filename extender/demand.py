@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import math
 import secrets
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from extender.news import BookNews
 from growth.clocks import wall_clock
 from growth.demand.book import Book
 from growth.demand.pools import follow_names
@@ -35,8 +35,7 @@ class DemandFeed:
         """Whether all pods and pools have been read; before that, the book is incomplete."""
         self._loop = asyncio.get_running_loop()
         self._pools: dict[str, None] = {}
-        self._told = self.book.position
-        self._news = asyncio.Event()
+        self._news = BookNews(self.book)
         self._timer: asyncio.TimerHandle | None = None
 
     def complete(self) -> None:
@@ -70,11 +69,7 @@ class DemandFeed:
 
     async def news(self, position: str, *, within: float) -> None:
         """Wait until the book has changed since a position, but no longer than `within`."""
-        if self.book.position != position:
-            return
-        with suppress(TimeoutError):
-            async with asyncio.timeout(within):
-                await self._news.wait()
+        await self._news.after(position, within=within)
 
     def _settle(self) -> None:
         self._timer = None
@@ -83,11 +78,7 @@ class DemandFeed:
 
     def _review(self) -> None:
         """Wake the readers if the book has changed, and set the timer for the next hold."""
-        if self.book.position != self._told:
-            self._told = self.book.position
-            self._news.set()
-            # Readers that are just waking hold the old one; this is for the change after it.
-            self._news = asyncio.Event()
+        self._news.tell()
         end = self.book.next_end
         if math.isfinite(end) and (self._timer is None or end < self._timer.when()):
             if self._timer is not None:

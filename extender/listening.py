@@ -14,18 +14,21 @@ from typing import TYPE_CHECKING, Final
 from extender.door import Entrance
 from growth.errors import Misconfigured
 from growth.service.address import is_loopback
+from growth.service.tls import Files
 from growth.service.web_server import accepting, listen, place_of, web_server
 
 if TYPE_CHECKING:
     import asyncio
+    import socket
     import ssl
     from collections.abc import AsyncIterator, Callable, Iterator
 
     from aiohttp import web
 
     from extender.door import Answers
+    from extender.settings import ExtenderSettings
     from growth.service.address import Address
-    from growth.service.tls import Certificates, Files
+    from growth.service.tls import Certificates
 
 KEPT_OPEN: Final = 120.0
 """Seconds that a connection of the web server may be idle: longer than Go's client keeps it."""
@@ -54,13 +57,32 @@ class Port:
         """The flag of the address."""
         return f"--{self.name}-address"
 
-    def check(self) -> None:
-        """Refuse plain text on an address that other machines can reach."""
+    def open(self) -> socket.socket:
+        """A listening socket, but no plain text on an address that other machines can reach."""
         if self.files is None and not is_loopback(self.address.host):
             raise Misconfigured(
                 f"{self.setting}: other machines can reach {self.address}, which requires "
                 f"--{self.name}-tls-folder; without it, listen on 127.0.0.1"
             )
+        return listen(self.address, setting=self.setting)
+
+    def url(self, listening: socket.socket) -> str:
+        """The URL of the port on this socket."""
+        return f"{'https' if self.files else 'http'}://{place_of(listening)}"
+
+
+def verbs_port(settings: ExtenderSettings) -> Port:
+    """The port for calls. It needs no client certificate: schedulers rarely have one."""
+    folder = settings.verbs_tls_folder
+    files = None if folder is None else Files.pair(folder)
+    return Port(name="verbs", address=settings.verbs_address, files=files)
+
+
+def demand_port(settings: ExtenderSettings) -> Port:
+    """The port for the demand. It requires a client certificate, as pods are private."""
+    folder = settings.demand_tls_folder
+    files = None if folder is None else Files.mutual(folder)
+    return Port(name="demand", address=settings.demand_address, files=files)
 
 
 @contextlib.asynccontextmanager
@@ -72,15 +94,27 @@ async def serve_port(
     answers: Answers = _NONE,
 ) -> AsyncIterator[str]:
     """Answer on the port during the context; yields its URL with the actual port."""
-    port.check()
-    with listen(port.address, setting=port.setting) as listening:
+    with port.open() as listening:
         async with (
             _secured(port, certificates) as tls,
             web_server(application, **_WAYS) as server,
         ):
             with _entrance(answers, server) as entrance:
                 async with accepting(entrance, listening, tls=tls):
-                    yield f"{'https' if port.files else 'http'}://{place_of(listening)}"
+                    yield port.url(listening)
+
+
+@contextlib.asynccontextmanager
+async def serve_socket(
+    listening: socket.socket, port: Port, application: web.Application, certificates: Certificates
+) -> AsyncIterator[None]:
+    """Answer on a socket of this port that another process has opened."""
+    async with (
+        _secured(port, certificates) as tls,
+        web_server(application, **_WAYS) as server,
+        accepting(server, listening, tls=tls),
+    ):
+        yield
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Runs the extender: it opens both ports first, and then fills its caches.
+"""Runs the extender: it opens its ports first, and then fills its caches.
 
 Calls are answered from the start, because filter needs no cache to return its input. The process is
 ready when its caches are complete and it has answered a few calls of its own.
@@ -11,15 +11,15 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from extender.demand import DemandFeed
-from extender.listening import Port, serve_port
+from extender.front.keeping import FrontKeeper
+from extender.listening import demand_port, serve_port, verbs_port
 from extender.sources import ExtenderSources, Followers
 from extender.steering import Steering
-from extender.streaming import ServedStreamMetrics, Streaming
 from extender.verbs import VerbMetrics, Verbs
 from extender.warming import warm
 from growth.kube.cache.metrics import CacheMetrics
 from growth.kube.transport import connect
-from growth.service.tls import Certificates, Files
+from growth.service.tls import Certificates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,22 +57,25 @@ class ExtenderWork:
 
     async def run(self) -> None:
         """Open the ports, and keep the caches current."""
-        registry = self._service.registry
+        port, endpoints = demand_port(self._service.settings), self._service.endpoints
+        assert endpoints is not None  # noqa: S101 - tells mypy what every process has
+        with port.open() as stream:
+            front = FrontKeeper(self._service, self._demand, ports=(endpoints, stream))
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(front.keep(), name="front")
+                await self._serve_verbs(demand_url=port.url(stream))
+
+    async def _serve_verbs(self, *, demand_url: str) -> None:
         verbs = Verbs(
             feasible=self._demand.feasible,
             scores=self._steering.scores,
             opening=self._steering.opening,
-            metrics=VerbMetrics(registry),
+            metrics=VerbMetrics(self._service.registry),
         )
-        streaming = Streaming(self._demand, ServedStreamMetrics(registry))
-        settings = self._service.settings
-        certificates = Certificates(self._service)
-        async with (
-            serve_port(demand_port(settings), streaming.application(), certificates) as demand_url,
-            serve_port(
-                verbs_port(settings), verbs.application(), certificates, answers=verbs.answers
-            ) as verbs_url,
-        ):
+        port, certificates = verbs_port(self._service.settings), Certificates(self._service)
+        async with serve_port(
+            port, verbs.application(), certificates, answers=verbs.answers
+        ) as verbs_url:
             self._service.logger.info("listening", verbs=verbs_url, demand=demand_url)
             await warm(verbs_url)
             self.is_warm = True
@@ -107,17 +110,3 @@ class ExtenderWork:
     def _follow_pods(self, changes: Sequence[Change[Pod]]) -> None:
         self._demand.follow_pods(changes)
         self._steering.follow_pods(changes)
-
-
-def verbs_port(settings: ExtenderSettings) -> Port:
-    """The port for calls. It needs no client certificate: schedulers rarely have one."""
-    folder = settings.verbs_tls_folder
-    files = None if folder is None else Files.pair(folder)
-    return Port(name="verbs", address=settings.verbs_address, files=files)
-
-
-def demand_port(settings: ExtenderSettings) -> Port:
-    """The port for the demand. It requires a client certificate, as pods are private."""
-    folder = settings.demand_tls_folder
-    files = None if folder is None else Files.mutual(folder)
-    return Port(name="demand", address=settings.demand_address, files=files)

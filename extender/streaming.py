@@ -8,7 +8,7 @@ disconnected. When it reconnects, it continues from its position, or has to star
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import structlog
 from aiohttp import web
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from prometheus_client import CollectorRegistry
 
-    from extender.demand import DemandFeed
-
 MOST_READERS: Final = 32
 """Reconcilers, and people who look at the demand."""
 PATIENCE: Final = 10.0
@@ -32,6 +30,24 @@ PIECE: Final = 65_536
 _HEADERS: Final = {"Content-Type": wire.CONTENT_TYPE, "Cache-Control": "no-store"}
 
 _log = structlog.get_logger(__name__)
+
+
+class PublishedDemand(Protocol):
+    """The demand that is served."""
+
+    @property
+    def book(self) -> wire.ToldBook:
+        """The book."""
+        ...
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the book is complete."""
+        ...
+
+    async def news(self, position: str, *, within: float) -> None:
+        """Wait until the book has changed since a position, but no longer than `within`."""
+        ...
 
 
 class ServedStreamMetrics:
@@ -58,7 +74,7 @@ class Streaming:
     """Answers requests for the demand."""
 
     def __init__(
-        self, demand: DemandFeed, metrics: ServedStreamMetrics, *, patience: float = PATIENCE
+        self, demand: PublishedDemand, metrics: ServedStreamMetrics, *, patience: float = PATIENCE
     ) -> None:
         self._demand = demand
         self._metrics = metrics

@@ -9,7 +9,7 @@ of code 410, as Kubernetes does, and the reader starts again.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
@@ -19,9 +19,7 @@ from growth.errors import RetryLater
 from growth.undecodable import UNDECODABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from growth.demand.book import Book
+    from collections.abc import Iterable, Iterator, Mapping
 
 PATH: Final = "/v1/demand"
 CONTENT_TYPE: Final = "application/json"
@@ -30,6 +28,24 @@ BOOKMARK_SECONDS: Final = 5.0
 SILENCE_SECONDS: Final = 15.0
 """After this much silence, a reader treats the connection as dead."""
 _GONE: Final = 410
+
+
+class ToldBook(Protocol):
+    """What a server needs to know of a book: that of its own process, or a copy."""
+
+    @property
+    def entries(self) -> Mapping[str, DemandEntry]:
+        """All entries by uid."""
+        ...
+
+    @property
+    def position(self) -> str:
+        """The current position; each change moves it."""
+        ...
+
+    def after(self, position: str) -> tuple[EntryChange, ...] | None:
+        """The changes since a position; None if it isn't known."""
+        ...
 
 
 class Bookmark(msgspec.Struct, frozen=True, gc=False):
@@ -74,13 +90,13 @@ _position = msgspec.json.Decoder(_Position).decode
 _status = msgspec.json.Decoder(_Status).decode
 
 
-def opening(book: Book) -> list[bytes]:
+def opening(book: ToldBook) -> list[bytes]:
     """The lines for a reader without a position: the whole book."""
     added = (EntryChange(EntryChangeKind.ADDED, entry) for entry in book.entries.values())
     return [*map(_change_line, added), bookmark(book)]
 
 
-def following(book: Book, position: str) -> list[bytes]:
+def following(book: ToldBook, position: str) -> list[bytes]:
     """The lines that bring a reader from its position to the end of the book.
 
     If the position isn't known, a single line says so, and the connection ends after it.
@@ -91,12 +107,12 @@ def following(book: Book, position: str) -> list[bytes]:
     return [*map(_change_line, changes), bookmark(book)]
 
 
-def bookmark(book: Book) -> bytes:
+def bookmark(book: ToldBook) -> bytes:
     """The line with the current position of the book."""
     return _encode({"type": "BOOKMARK", "object": _Position(book.position)}) + b"\n"
 
 
-def snapshot(book: Book) -> bytes:
+def snapshot(book: ToldBook) -> bytes:
     """The whole book as one JSON document."""
     items = tuple(book.entries.values())
     return _encode(_List(metadata=_Position(book.position), items=items))

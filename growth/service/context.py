@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 from growth.service.settings import ServiceSettings, SettingsT
 
 if TYPE_CHECKING:
+    import socket
+
     from prometheus_client import CollectorRegistry
     from structlog.typing import FilteringBoundLogger
 
@@ -27,6 +29,8 @@ class Service(Generic[SettingsT_co]):
     logger: FilteringBoundLogger
     registry: CollectorRegistry
     health: ProcessHealth
+    endpoints: socket.socket | None = None
+    """The listening socket of the endpoints, for a part that serves them."""
 
 
 Part: TypeAlias = Callable[[Service[SettingsT]], Awaitable[None]]

@@ -9,8 +9,10 @@ answered before all parts have registered their checks.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from aiohttp import web
 from prometheus_client.aiohttp import make_aiohttp_handler
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import AsyncIterator, Iterable
 
+    from prometheus_client.registry import Collector
+
     from growth.service.context import Service
     from growth.service.health import HealthVerdict
     from growth.service.settings import ServiceSettings
@@ -32,39 +36,67 @@ KEPT_OPEN: Final = 120.0
 """Seconds that a connection may be idle; a Prometheus usually asks twice a minute."""
 
 
+Endpoints: TypeAlias = Callable[
+    ["Service[ServiceSettings]", "socket.socket"], AbstractAsyncContextManager[None]
+]
+"""Serves the endpoints of a process on a socket during the context."""
+
+
+class ShownHealth(Protocol):
+    """The health that is shown."""
+
+    def liveness(self) -> tuple[HealthVerdict, ...]:
+        """The results of all pulses."""
+        ...
+
+    def readiness(self) -> tuple[HealthVerdict, ...]:
+        """The results of all checks."""
+        ...
+
+
 @contextlib.asynccontextmanager
 async def serve_endpoints(
     service: Service[ServiceSettings], listening: socket.socket
 ) -> AsyncIterator[None]:
-    """Answer on the socket during the context."""
-    async with in_own_thread("endpoints", partial(_serving, service, listening)):
+    """Answer on the socket during the context, in a thread of its own."""
+    serving = partial(serving_endpoints, listening, health=service.health, metrics=service.registry)
+    async with in_own_thread("endpoints", serving):
         yield
 
 
 @contextlib.asynccontextmanager
-async def _serving(
-    service: Service[ServiceSettings], listening: socket.socket
+async def leave_endpoints_to_a_part(
+    _service: Service[ServiceSettings], _listening: socket.socket
 ) -> AsyncIterator[None]:
+    """Don't answer on the socket: a part does."""
+    yield
+
+
+@contextlib.asynccontextmanager
+async def serving_endpoints(
+    listening: socket.socket, *, health: ShownHealth, metrics: Collector
+) -> AsyncIterator[None]:
+    """Answer on the socket during the context, in this event loop."""
     async with (
-        web_server(_application(service), keepalive_timeout=KEPT_OPEN) as server,
+        web_server(_application(health, metrics), keepalive_timeout=KEPT_OPEN) as server,
         accepting(server, listening),
     ):
         yield
 
 
-def _application(service: Service[ServiceSettings]) -> web.Application:
+def _application(health: ShownHealth, metrics: Collector) -> web.Application:
     async def healthz(request: web.Request) -> web.Response:
-        return _answer(request, service.health.liveness())
+        return _answer(request, health.liveness())
 
     async def readyz(request: web.Request) -> web.Response:
-        return _answer(request, service.health.readiness())
+        return _answer(request, health.readiness())
 
     application = web.Application()
     application.add_routes(
         [
             web.get("/healthz", healthz),
             web.get("/readyz", readyz),
-            web.get("/metrics", make_aiohttp_handler(service.registry)),
+            web.get("/metrics", make_aiohttp_handler(metrics)),
         ]
     )
     return application

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
 
     from growth.service.context import Part, Parts, Service
+    from growth.service.endpoints import Endpoints
     from growth.service.settings import SettingsT
 
 CRASHED = 1
@@ -37,9 +38,16 @@ class PartEnded(RuntimeError):
 class Running:
     """The running parts of one process."""
 
-    def __init__(self, *, stop: asyncio.Event, on_failure: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        *,
+        stop: asyncio.Event,
+        on_failure: Callable[[int], None],
+        endpoints: Endpoints = serve_endpoints,
+    ) -> None:
         self._stop = stop
         self._on_failure = on_failure
+        self._endpoints = endpoints
         self._names: set[str] = set()
 
     @property
@@ -60,7 +68,7 @@ class Running:
             ]
             # Each part runs up to its first await, and so registers its checks, before the loop
             # accepts the first connection.
-            await to_the_end.enter_async_context(serve_endpoints(service, listening))
+            await to_the_end.enter_async_context(self._endpoints(service, listening))
             address = place_of(listening)
             service.logger.info("started", metrics_address=address, parts=self.names)
             await self._stop.wait()

@@ -20,6 +20,7 @@ from growth.errors import Misconfigured
 from growth.service import command_line, signals, sources, usage
 from growth.service.command_line import ProcessWish
 from growth.service.context import Parts, Service
+from growth.service.endpoints import Endpoints, serve_endpoints
 from growth.service.health import ProcessHealth
 from growth.service.logs import start_logs
 from growth.service.metrics import new_registry
@@ -41,6 +42,7 @@ class Process(Generic[SettingsT]):
     purpose: str
     settings: type[SettingsT]
     parts: Parts[SettingsT]
+    endpoints: Endpoints = serve_endpoints
 
 
 def main(process: Process[SettingsT], words: Sequence[str] | None = None) -> int:
@@ -68,11 +70,12 @@ def _obey(process: Process[SettingsT], words: Sequence[str]) -> int:
     if asked.wish is ProcessWish.PRINT_SETTINGS:
         sys.stdout.write(usage.settings_text(effective))
         return 0
-    return run_process(process.name, effective.settings, process.parts)
+    return _run_process(process, effective.settings)
 
 
-def run_process(name: str, settings: SettingsT, parts: Parts[SettingsT]) -> int:
+def _run_process(process: Process[SettingsT], settings: SettingsT) -> int:
     """Run the parts until a signal or a crash; returns the exit code. Call it once per process."""
+    name = process.name
     with listen(settings.metrics_address, setting="--metrics-address") as listening:
         service = Service(
             name=name,
@@ -82,12 +85,13 @@ def run_process(name: str, settings: SettingsT, parts: Parts[SettingsT]) -> int:
             ),
             registry=new_registry(name),
             health=ProcessHealth(clock=time.monotonic),
+            endpoints=listening,
         )
-        return asyncio.run(_run(service, parts, listening))
+        return asyncio.run(_run(service, process, listening))
 
 
 async def _run(
-    service: Service[SettingsT], parts: Parts[SettingsT], listening: socket.socket
+    service: Service[SettingsT], process: Process[SettingsT], listening: socket.socket
 ) -> int:
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
@@ -106,9 +110,9 @@ async def _run(
             loop.call_soon_threadsafe(stop.set)
 
     shutdown = Shutdown(limit=service.settings.shutdown_limit.seconds, last_words=last_words)
-    running = Running(stop=stop, on_failure=end)
+    running = Running(stop=stop, on_failure=end, endpoints=process.endpoints)
     signals.hear(on_signal)
-    await running.run(service, parts, listening)
+    await running.run(service, process.parts, listening)
     service.logger.info("ended", exit_code=shutdown.exit_code)
     return shutdown.exit_code
 

@@ -15,11 +15,13 @@ import yaml
 from extender.serving import serve
 from extender.settings import ExtenderSettings
 from growth.demand import wire
+from growth.service.address import Address
 from growth.service.context import Service
 from growth.service.health import ProcessHealth
 from growth.service.logs import start_logs
 from growth.service.metrics import new_registry
 from growth.service.settings import LogForm, LogLevel
+from growth.service.web_server import listen
 from kwok.ports import free_port
 from tests.extender.build import question
 
@@ -70,6 +72,7 @@ class Process:
 @asynccontextmanager
 async def serving(folder: Path) -> AsyncIterator[Process]:
     log = io.StringIO()
+    endpoints = listen(Address(host="127.0.0.1", port=0), setting="--metrics-address")
     service = Service(
         name=NAME,
         settings=ExtenderSettings.model_validate(
@@ -82,6 +85,7 @@ async def serving(folder: Path) -> AsyncIterator[Process]:
         logger=start_logs(process=NAME, level=LogLevel.INFO, form=LogForm.JSON, stream=log),
         registry=new_registry(NAME),
         health=ProcessHealth(clock=time.monotonic),
+        endpoints=endpoints,
     )
     task = asyncio.create_task(serve(service))
     # Its checks are there after its first step.
@@ -90,7 +94,7 @@ async def serving(folder: Path) -> AsyncIterator[Process]:
         yield Process(service, log)
     finally:
         task.cancel()
-        with suppress(asyncio.CancelledError):
+        with endpoints, suppress(asyncio.CancelledError):
             await task
 
 
