@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from certs.issued import read_certificate, read_certificates, read_pair
 from certs.state import AuthoritySecret, Configuration, LeafSecret
-from growth.api.written import parse_time
+from growth.foreign_text import time_or_none
 from growth.kube.cache.resource import Key
 from growth.kube.writes import Decided
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import datetime
 
     from certs.wanted import WantedAuthority, WantedLeaf
 
@@ -45,7 +44,7 @@ def read_authority(found: Object | None, wanted: WantedAuthority) -> AuthoritySe
         pair=read_pair(data.get(CERTIFICATE, b""), data.get(KEY, b"")),
         next=read_pair(data.get(NEXT_CERTIFICATE, b""), data.get(NEXT_KEY, b"")),
         previous=read_certificate(data.get(PREVIOUS_CERTIFICATE, b"")),
-        settled_at=_time(settled),
+        settled_at=time_or_none(settled),
         asked=ASKED in _annotations(found),
     )
 
@@ -103,10 +102,3 @@ def _annotations(found: Object | None) -> Mapping[str, str]:
 def _data(found: Object | None) -> Mapping[str, bytes]:
     data = {} if found is None else found.get("data") or {}
     return {key: base64.b64decode(value or "") for key, value in data.items()}
-
-
-def _time(written: str | None) -> datetime | None:
-    try:
-        return None if written is None else parse_time(written)
-    except ValueError:
-        return None

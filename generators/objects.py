@@ -21,10 +21,10 @@ from growth.api.model import Model, model_within
 from growth.api.rules import ModelRule, with_places
 from growth.api.written import (
     DURATION_PATTERN,
-    MONEY_PATTERN,
     PERCENT_PATTERN,
     QUANTITY_PATTERN,
 )
+from growth.foreign_text import MONEY_PATTERN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,9 +9,13 @@ reads no clock itself.
 from __future__ import annotations
 
 import math
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Final
 
 import msgspec
+
+FAR_AHEAD: Final = datetime(8999, 1, 1, tzinfo=UTC)
+"""Later than this is never: a sum with it stays within what a datetime can hold."""
 
 
 class Instant(msgspec.Struct, frozen=True):
@@ -25,6 +29,11 @@ class Instant(msgspec.Struct, frozen=True):
     def seconds_since(self, moment: datetime) -> float:
         """How long ago something written was; negative if its writer's clock is ahead of ours."""
         return (self.wall - moment).total_seconds()
+
+    def ahead(self, seconds: float) -> datetime:
+        """The wall time in so many seconds, or FAR_AHEAD: others may write any span."""
+        left = (FAR_AHEAD - self.wall).total_seconds()
+        return self.wall + timedelta(seconds=min(seconds, left))
 
     def left_of(self, wait: float, *, since: datetime) -> float:
         """Seconds that are left of a wait whose beginning was written; below zero where it is over.

@@ -44,7 +44,8 @@ Sentence = Annotated[str, Field(max_length=1024)]
 """A text for people."""
 Identifier = Annotated[str, Field(min_length=1, max_length=253)]
 """An ID or name given by another system."""
-Currency = Annotated[str, Field(max_length=3, pattern="^([A-Z]{3})?$")]
+CURRENCY_PATTERN: Final = "^([A-Z]{3})?$"
+Currency = Annotated[str, Field(max_length=3, pattern=CURRENCY_PATTERN)]
 """A currency as an ISO 4217 code; empty if unknown."""
 Place = Annotated[str, Field(max_length=63, pattern="^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$")]
 """A region, location or zone; it becomes the value of a label."""

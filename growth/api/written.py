@@ -7,7 +7,6 @@ marker, which tells pydantic how to read and write it, and the API server how to
 
 from __future__ import annotations
 
-import functools
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -16,6 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from typing_extensions import override
+
+from growth.foreign_text import MONEY_PATTERN, parse_money, parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,17 +36,8 @@ DURATION_PATTERN: Final = r"^([0-9]{1,9}(\.[0-9]{1,9})?(ns|us|ms|s|m|h)){1,6}$"
 QUANTITY_PATTERN: Final = r"^[0-9]{1,20}(\.[0-9]{1,9})?(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?$"
 _NEARLY: Final = re.compile(r"([0-9]{1,20}(?:\.[0-9]{1,9})?) *([mkKMgGtTpPeE])(i?)([bB]?)")
 """A quantity as people write it elsewhere: 16GB, 16 Gi, 16gb."""
-MONEY_PATTERN: Final = r"^[0-9]{1,9}(\.[0-9]{1,12})?$"
 SERVER_TYPE_PATTERN: Final = r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$"
 PERCENT_PATTERN: Final = r"^(100|[1-9]?[0-9])%$"
-
-# The second form is from older examples; its last part can only be a fraction.
-_TIMES: Final = (
-    re.compile(
-        r"(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d)", re.ASCII
-    ),
-    re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?::(\d\d))?(Z)", re.ASCII),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -220,7 +212,7 @@ def _not_negative(number: int) -> int:
 
 def _decimal(written: str) -> Decimal:
     words = 'an amount of money; write it without a currency, such as "0.05"'
-    return Decimal(_matching(written, MONEY_PATTERN, longest=22, otherwise=words))
+    return parse_money(_matching(written, MONEY_PATTERN, longest=22, otherwise=words))
 
 
 def _quantity(written: int | str) -> str:
@@ -241,19 +233,6 @@ def _meant(text: str) -> str:
         return f"{number}{unit.upper()}i"
     decimal = "k" if unit in "kK" else unit.upper()
     return f"{number}{decimal} or {number}{unit.upper()}i"
-
-
-# Each pass asks when nodes were created or bought.
-@functools.lru_cache(maxsize=4096)
-def parse_time(written: str) -> datetime:
-    """RFC 3339, in UTC; also the form of older examples, `2026-01-01 21:07:52:00Z`."""
-    found = next((match for form in _TIMES if (match := form.fullmatch(written))), None)
-    if found is None:
-        raise ValueError("must be a time such as 2026-01-01T21:07:52Z")
-    day, time, fraction, zone = found.groups()
-    microseconds = (fraction or "").ljust(6, "0")[:6]
-    offset = "+00:00" if zone in "Zz" else zone
-    return datetime.fromisoformat(f"{day}T{time}.{microseconds}{offset}").astimezone(UTC)
 
 
 def write_time(moment: datetime) -> str:

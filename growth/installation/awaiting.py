@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from growth.api.installed import RECONCILER_LEASE
 from growth.errors import GiveUp, RetryLater
+from growth.foreign_text import time_or_none
 from growth.installation.asking import ask_patiently, find_object, list_objects
 from growth.installation.resources import object_path, title_of
 from growth.kube.errors import NotFound
@@ -141,8 +142,8 @@ def is_over(spec: dict[str, Any], now: datetime) -> bool:
     `now` is the date of the API server's answer. The clock of a person's machine may be minutes
     off, and then a live leader would look dead, or a dead one alive.
     """
-    renewed = spec.get("renewTime")
-    if not renewed:
+    renewed = time_or_none(spec.get("renewTime"))
+    if renewed is None:
         return False
-    silent = now - datetime.fromisoformat(renewed)
+    silent = now - renewed
     return silent > timedelta(seconds=spec.get("leaseDurationSeconds", 0))

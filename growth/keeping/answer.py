@@ -9,7 +9,6 @@ its own.
 from __future__ import annotations
 
 from collections import defaultdict
-from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from growth.api.nodepool import PaidHour
@@ -123,7 +122,7 @@ def _going(node: Node, pool: NodePool, scene: KeepingScene, now: Instant) -> Kee
     if scene.paid_hours.get(pool.name) is PaidHour.USE and bought is not None:
         wait = seconds_until_marked(bought, pool, now.wall)
         if wait > 0:
-            ends = now.wall + timedelta(seconds=wait)
+            ends = now.ahead(wait)
             why = "it is idle, and stays until the end of the hour that is already paid"
             return Keeping(reason=KeepingReason.PAID, why=why, owner=GROWTH, ends=ends)
     why = "it is idle, and is marked for removal after a short wait"

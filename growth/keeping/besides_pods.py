@@ -6,7 +6,6 @@ its pods may be moved.
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from growth.api.noderemovalrequest import RemovalPhase
@@ -72,7 +71,7 @@ def _starting(node: Node, scene: KeepingScene, now: Instant) -> Keeping | None:
     left = now.left_of(scene.bind_wait, since=ready_at)
     if left <= 0:
         return None
-    ends = now.wall + timedelta(seconds=left)
+    ends = now.ahead(left)
     return _new(node, "it is new, and its pods have some time to arrive", ends=ends)
 
 

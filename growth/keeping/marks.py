@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
+from growth.api.bounds import CURRENCY_PATTERN
 from growth.api.wellknown import (
     BOUGHT_AT_ANNOTATION,
     CORDONED_ANNOTATION,
+    CURRENCY_ANNOTATION,
     DO_NOT_DISRUPT_ANNOTATION,
     INSTANCE_TYPE_LABEL,
     LEAVING_TAINT,
     MANAGED_BY,
     MANAGED_BY_LABEL,
     POOL_LABEL,
+    PRICE_ANNOTATION,
     SCALE_DOWN_AT_ANNOTATION,
     SCALE_DOWN_TAINT,
     UNREGISTERED_TAINT,
 )
-from growth.api.written import ServerTypeName, parse_time
+from growth.api.written import ServerTypeName
+from growth.foreign_text import parse_money, time_or_none
 from growth.scheduling.moving import KARPENTERS
 
 if TYPE_CHECKING:
@@ -28,6 +34,7 @@ if TYPE_CHECKING:
 SCALE_DOWN_DISABLED: Final = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
 OF_PEERS: Final = (KARPENTERS, SCALE_DOWN_DISABLED)
 """Annotations of other autoscalers, on nodes of people who come from there."""
+_CURRENCY: Final = re.compile(CURRENCY_PATTERN)
 OF_THE_CONTROL_PLANE: Final = frozenset(
     {"node.kubernetes.io/not-ready", "node.kubernetes.io/network-unavailable"}
 )
@@ -92,19 +99,25 @@ def protection(node: Node) -> str:
 
 def scale_down_at(node: Node) -> datetime | None:
     """When the node is removed, by its mark; None if it has no mark or it can't be read."""
-    return _time(node.metadata.annotations.get(SCALE_DOWN_AT_ANNOTATION))
+    return time_or_none(node.metadata.annotations.get(SCALE_DOWN_AT_ANNOTATION))
 
 
 def bought_at(node: Node) -> datetime | None:
     """When the node was bought, by its annotation; or else when it joined."""
     metadata = node.metadata
-    return _time(metadata.annotations.get(BOUGHT_AT_ANNOTATION)) or _time(
-        metadata.creation_timestamp
-    )
+    written = time_or_none(metadata.annotations.get(BOUGHT_AT_ANNOTATION))
+    return written or time_or_none(metadata.creation_timestamp)
 
 
-def _time(text: str | None) -> datetime | None:
+def price_on(node: Node) -> Decimal:
+    """What an hour cost when it was bought, by its annotation; zero if it can't be read."""
     try:
-        return parse_time(text or "")
+        return parse_money(node.metadata.annotations.get(PRICE_ANNOTATION, "0"))
     except ValueError:
-        return None
+        return Decimal(0)
+
+
+def currency_on(node: Node) -> str:
+    """The currency of that price, by its annotation; empty if it can't be read."""
+    written = node.metadata.annotations.get(CURRENCY_ANNOTATION, "")
+    return written if _CURRENCY.fullmatch(written) else ""

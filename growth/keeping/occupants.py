@@ -9,7 +9,6 @@ the same answer.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -21,6 +20,7 @@ from growth.scheduling.moving import obstacle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import datetime
 
     from growth.instant import Instant
     from growth.scheduling.cluster import Cluster, NamespacedName
@@ -125,7 +125,7 @@ def _held(found: Iterable[Obstacle], now: Instant) -> Keeping:
 
 
 def _moment(at: float, now: Instant) -> datetime | None:
-    return now.wall + timedelta(seconds=at - now.monotonic) if isfinite(at) else None
+    return now.ahead(at - now.monotonic) if isfinite(at) else None
 
 
 def _end(obstacle: Obstacle) -> float:

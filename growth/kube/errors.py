@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from growth.errors import DecideAgain, GiveUp, GrowthError, Misconfigured, RetryLater
+from growth.foreign_text import parse_seconds
 from growth.kube.call import JSON_PATCH, Call
 from growth.undecodable import UNDECODABLE
 
@@ -158,7 +159,9 @@ def _mend(kind: type[ApiError], code: int) -> str:
 def _retry_after(*, said: Status, headers: Mapping[str, str]) -> float | None:
     value = headers.get("Retry-After", "")
     # The API server sends seconds. HTTP also allows a date, which only a proxy would send.
-    if value.isdigit():
-        return float(value)
+    try:
+        return parse_seconds(value)
+    except ValueError:
+        pass
     seconds = said.details.retryAfterSeconds if said.details else 0
     return float(seconds) or None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING, Final
 
-from growth.api.written import parse_time
+from growth.foreign_text import time_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,11 +35,8 @@ def keepers(pods: Iterable[Pod]) -> tuple[Pod, ...]:
 def seconds_until_overdue(pod: Pod, now: Instant) -> float:
     """Seconds until a pod in deletion is overdue; infinite if the pod isn't being deleted."""
     # The deletion timestamp already includes the grace period.
-    try:
-        ends_at = parse_time(pod.metadata.deletion_timestamp or "")
-    except ValueError:
-        return inf
-    return OVERDUE_AFTER - now.seconds_since(ends_at)
+    ends_at = time_or_none(pod.metadata.deletion_timestamp)
+    return inf if ends_at is None else OVERDUE_AFTER - now.seconds_since(ends_at)
 
 
 def is_overdue(pod: Pod, now: Instant) -> bool:

@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from growth.api.wellknown import DO_NOT_DISRUPT_ANNOTATION
-from growth.api.written import Duration, parse_time
+from growth.api.written import Duration
+from growth.foreign_text import time_or_none
 from growth.scheduling import budgets
 from growth.scheduling.emptiness import keeps_its_node
 from growth.scheduling.pod_volumes import sources
@@ -112,12 +113,7 @@ def _read(value: str) -> Duration | str | None:
 
 def _start(pod: Pod) -> datetime | None:
     """When the kubelet started the pod or, if that isn't known, when it was created."""
-    for text in (pod.status.start_time, pod.metadata.creation_timestamp):
-        try:
-            return parse_time(text or "")
-        except ValueError:
-            continue
-    return None
+    return time_or_none(pod.status.start_time) or time_or_none(pod.metadata.creation_timestamp)
 
 
 def _until(

@@ -74,5 +74,5 @@ class Node(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def allocatable(self) -> Resources:
-        """The resources for all of its pods together."""
-        return resources.parse_resources(self.status.allocatable)
+        """The resources for all of its pods together; of an amount that can't be read, nothing."""
+        return resources.readable_resources(self.status.allocatable)

@@ -15,13 +15,14 @@ Amount = str | int | float
 
 _FORM = re.compile(
     r"(?P<sign>[+-]?)(?P<whole>[0-9]*)(?:\.(?P<part>[0-9]*))?"
-    r"(?:(?P<suffix>[numkMGTPE]|[KMGTPE]i)|[eE](?P<exponent>[+-]?[0-9]+))?"
+    r"(?:(?P<suffix>[numkMGTPE]|[KMGTPE]i)|[eE](?P<exponent>[+-]?[0-9]{1,9}))?"
 )
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 # No resource is this large. Without a limit, eight characters such as "1e999999" would make an
 # integer of 400 kB, and a few more would make one of gigabytes.
 _LARGEST_EXPONENT = 60
+_LONGEST = 128
 
 
 def milli(amount: Amount) -> int:
@@ -42,11 +43,12 @@ def _parsed(text: str, per_unit: int) -> int:
 
 
 def _fraction(text: str) -> tuple[int, int]:
-    form = _FORM.fullmatch(text)
+    form = _FORM.fullmatch(text) if len(text) <= _LONGEST else None
     digits = (form["whole"] + (form["part"] or "")) if form else ""
     if form is None or not digits:
         raise ValueError(
-            f"not a quantity: {text!r}; write a number with at most one suffix, as 500m, 2 or 1.5Gi"
+            f"not a quantity: {text[:_LONGEST]!r}; write a number with at most one suffix, "
+            "as 500m, 2 or 1.5Gi"
         )
     # "1.5Gi" is 15 with the exponent -1, times 2**30: the digits are an integer, and the point only
     # moves the decimal exponent.

@@ -15,7 +15,7 @@ import msgspec
 from growth.scheduling.quantity import Amount, milli, units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 CPU = "cpu"
 MEMORY = "memory"
@@ -95,6 +95,23 @@ def parse_resources(amounts: Mapping[str, Amount]) -> Resources:
 @functools.lru_cache(maxsize=4096)
 def _shared(amounts: tuple[tuple[str, Amount], ...]) -> Resources:
     return Resources({name: parse_one(name, amount) for name, amount in amounts})
+
+
+def readable_resources(amounts: Mapping[str, Amount]) -> Resources:
+    """The same of what a machine reports about itself: what can't be read isn't there."""
+    try:
+        return parse_resources(amounts)
+    except ValueError:
+        return parse_resources(dict(_readable(amounts)))
+
+
+def _readable(amounts: Mapping[str, Amount]) -> Iterator[tuple[str, Amount]]:
+    for name, amount in amounts.items():
+        try:
+            parse_one(name, amount)
+        except ValueError:
+            continue
+        yield name, amount
 
 
 def parse_finely(amounts: Mapping[str, Amount]) -> Resources:

@@ -7,6 +7,7 @@ selector can be shared by all pods that have it.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -66,12 +67,12 @@ class Requirement(msgspec.Struct, frozen=True, gc=False):
 KNOWN_OPERATORS: Final = frozenset({"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"})
 # The scheduler parses these numbers as int64; a larger one matches nothing.
 _INTEGER_LIMIT: Final = 1 << 63
+_INTEGER: Final = re.compile("[+-]?[0-9]{1,64}")
 
 
 def integer(text: str) -> int | None:
     """A 64-bit integer as Go parses it: an optional sign and digits, nothing else."""
-    digits = text[1:] if text[:1] in {"+", "-"} else text
-    if not (digits.isascii() and digits.isdigit()):
+    if not _INTEGER.fullmatch(text):
         return None
     number = int(text)
     return number if -_INTEGER_LIMIT <= number < _INTEGER_LIMIT else None

@@ -23,7 +23,8 @@ from growth.api.wellknown import (
     PAUSED_REASON_ANNOTATION,
     PAUSED_UNTIL_ANNOTATION,
 )
-from growth.api.written import parse_time, write_time
+from growth.api.written import write_time
+from growth.foreign_text import parse_time
 from reconciler.core.actions import CreateMachine, CreateNodeRequest, Sequence
 
 if TYPE_CHECKING:

@@ -10,19 +10,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from growth.api.noderequest import NodeRequest, RequestPhase
-from growth.api.wellknown import (
-    CURRENCY_ANNOTATION,
-    INSTANCE_TYPE_LABEL,
-    POOL_LABEL,
-    PRICE_ANNOTATION,
-)
+from growth.api.wellknown import INSTANCE_TYPE_LABEL, POOL_LABEL
 from growth.api.written import ServerTypeName
+from growth.keeping.marks import currency_on, price_on
 from growth.scheduling.resources import Resources, parse_resources
 from reconciler.facts.currencies import currency_of_pool
 from reconciler.facts.node_classes import node_class_of
@@ -153,18 +148,10 @@ def _standing(node: Node) -> CountedMachine:
     return CountedMachine(
         pool=node.labels[POOL_LABEL],
         server_type=ServerTypeName(node.labels[INSTANCE_TYPE_LABEL]),
-        price=_written_price(node),
+        price=int(price_on(node) * 1_000_000),
         resources=node.allocatable,
-        currency=node.metadata.annotations.get(CURRENCY_ANNOTATION, ""),
+        currency=currency_on(node),
     )
-
-
-def _written_price(node: Node) -> int:
-    try:
-        return int(Decimal(node.metadata.annotations.get(PRICE_ANNOTATION, "0")) * 1_000_000)
-    except (InvalidOperation, ValueError, OverflowError):
-        # Someone changed the annotation; while the request existed, its price was used instead.
-        return 0
 
 
 def standing_of(request: NodeRequest) -> CountedMachine:

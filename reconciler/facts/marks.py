@@ -8,7 +8,6 @@ sets these three. A cordon without growth's annotation is a person's, and such a
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -54,7 +53,7 @@ MARKS: Final = frozenset({SCALE_DOWN_TAINT, LEAVING_TAINT})
 def marked(node: Node, now: Instant, *, seconds: float) -> SetNode:
     """Marks the node to go in this many seconds, unless a pod needs it."""
     taint = Taint(SCALE_DOWN_TAINT, NO_SCHEDULE, str(int(now.wall.timestamp())))
-    at = write_time(now.wall + timedelta(seconds=seconds))
+    at = write_time(now.ahead(seconds))
     return SetNode(
         node=version_of(node),
         annotations={SCALE_DOWN_AT_ANNOTATION: at},

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 from growth.api.noderequest import RequestPhase
+from growth.foreign_text import time_or_none
 from reconciler.facts.requested import unconfirmed
 
 if TYPE_CHECKING:
@@ -99,9 +99,9 @@ class Journeys:
             )
             self._unplanned.add(uid)
             # Pods that waited before this process led were seen by another one.
-            created = pod.metadata.creation_timestamp
+            created = time_or_none(pod.metadata.creation_timestamp)
             if created is not None and not is_first:
-                waited = now.seconds_since(datetime.fromisoformat(created))
+                waited = now.seconds_since(created)
                 yield Passed(JourneyStage.SEEN, max(0.0, waited))
 
     def _plan(self, world: World, now: float) -> Iterator[Passed]:

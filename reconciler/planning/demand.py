@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from growth.api.nodepool import NodePool
 from growth.demand import detection
 from growth.demand.pools import UsablePools, match_pools, why_unreadable, wish_of
+from growth.foreign_text import time_or_none
 from growth.scheduling.owners import Owner, workload_of
 from reconciler.facts.sizes import size_of_pool
 from reconciler.planning.commit import Missing
@@ -177,4 +177,5 @@ def _is_new(pod: Pod, now: Instant) -> bool:
 
 def _was_made_within(seconds: float, created: str | None, now: Instant) -> bool:
     # The API server's clock may be ahead of this one.
-    return bool(created and abs(now.seconds_since(datetime.fromisoformat(created))) < seconds)
+    made_at = time_or_none(created)
+    return made_at is not None and abs(now.seconds_since(made_at)) < seconds

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -163,4 +162,4 @@ def _owner(pod: Pod) -> str:
 
 def _moment(at: float, now: Instant) -> datetime:
     """A monotonic second on the wall clock."""
-    return whole_second(now.wall + timedelta(seconds=at - now.monotonic))
+    return whole_second(now.ahead(at - now.monotonic))

@@ -136,7 +136,10 @@ def _offered(request: NodeRequest, pool: NodePool, node: Node, world: World) -> 
 def node_annotations(request: NodeRequest, now: Instant) -> Mapping[str, str]:
     """Annotations that explain a node: its price, when it was bought, and why."""
     bought_at = request.status.accepted_at or now.wall
-    found = {PRICE_ANNOTATION: str(request.spec.price), BOUGHT_AT_ANNOTATION: write_time(bought_at)}
+    found = {
+        PRICE_ANNOTATION: format(request.spec.price, "f"),
+        BOUGHT_AT_ANNOTATION: write_time(bought_at),
+    }
     if request.spec.currency:
         found[CURRENCY_ANNOTATION] = request.spec.currency
     told = request.metadata.annotations

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from growth.api.noderemovalrequest import RemovalPhase
 from growth.api.wellknown import CORDONED_ANNOTATION
-from growth.api.written import parse_time
+from growth.foreign_text import time_or_none
 from growth.kube.events.event import Severity
 from reconciler.core.actions import Sequence, SetNode, machine, version_of
 from reconciler.facts.listings import kubelet_reports
@@ -70,12 +70,11 @@ def _is_shown(node: Node, cloud: SightedCloud) -> bool:
 
 def _is_younger(node: Node, cloud: SightedCloud) -> bool:
     """Whether the node is younger than the listing, which then says nothing about its machine."""
-    try:
-        made_at = parse_time(node.metadata.creation_timestamp or "")
-    except ValueError:
+    made_at = time_or_none(node.metadata.creation_timestamp)
+    if made_at is None or cloud.began is None:
         return False
     # creationTimestamp is in whole seconds.
-    return cloud.began is not None and cloud.began <= made_at + A_SECOND
+    return cloud.began <= made_at + A_SECOND
 
 
 def _freed(node: Node) -> Iterator[Sequence]:

@@ -21,6 +21,7 @@ from prometheus_client import Counter, Gauge
 from growth.demand import wire
 from growth.demand.wire import Bookmark, PositionExpired
 from growth.errors import RetryLater
+from growth.foreign_text import parse_seconds
 from growth.kube.backoff import Backoff
 from growth.kube.cache.watch_events import Garbled, Lines
 
@@ -207,8 +208,14 @@ class DemandStream:
 def _check(response: aiohttp.ClientResponse) -> None:
     if response.status == HTTPStatus.OK:
         return
-    asked = response.headers.get("Retry-After", "")
     raise RetryLater(
         f"it answers {response.status} {response.reason}",
-        after=min(float(asked), LONGEST_WAIT) if asked.isascii() and asked.isdigit() else None,
+        after=_asked_wait(response.headers.get("Retry-After", "")),
     )
+
+
+def _asked_wait(header: str) -> float | None:
+    try:
+        return min(parse_seconds(header), LONGEST_WAIT)
+    except ValueError:
+        return None

@@ -18,9 +18,9 @@ from growth.api.written import (
     Money,
     Quantity,
     ServerTypeName,
-    parse_time,
     write_time,
 )
+from growth.foreign_text import parse_time
 
 NANOSECONDS = st.integers(0, 10**18)
 UNITS = st.sampled_from(["ns", "us", "ms", "s", "m", "h"])

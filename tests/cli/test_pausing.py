@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from growth.api.written import parse_time
 from growth.cli.__main__ import main
+from growth.foreign_text import parse_time
 from tests.thread.growing import install_definitions, pool_of
 
 if TYPE_CHECKING:

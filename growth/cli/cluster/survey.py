@@ -37,6 +37,7 @@ from growth.scheduling import objects
 from growth.scheduling.cluster import Object, cluster_of
 from growth.scheduling.node import Node
 from growth.scheduling.pod import Pod
+from growth.undecodable import UNDECODABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -204,5 +205,5 @@ def _replaced(node: Node) -> list[str]:
     try:
         written = node.metadata.annotations.get(REPLACES_ANNOTATION, "{}")
         return msgspec.json.decode(written, type=_Replaces).nodes
-    except msgspec.MsgspecError:
+    except UNDECODABLE:
         return []

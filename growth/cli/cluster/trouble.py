@@ -26,11 +26,12 @@ from growth.api.installed import (
     WEBHOOKS,
 )
 from growth.api.wellknown import PAUSE_UNTIL_KEY
-from growth.api.written import parse_time, write_time
+from growth.api.written import write_time
 from growth.cli.cluster.lists import together
 from growth.cli.cluster.stopped import LEASES, stopped_by
 from growth.cli.terminal.output import coloured
 from growth.errors import RetryLater
+from growth.foreign_text import parse_time
 from growth.installation.awaiting import is_over
 from growth.kube.errors import Denied
 from growth.kube.reads import Reads

@@ -8,13 +8,12 @@ because a node is paid for only once. The rest is idle.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from growth.api.wellknown import CURRENCY_ANNOTATION, PRICE_ANNOTATION
-from growth.keeping.marks import pool_of_node
+from growth.keeping.marks import currency_on, pool_of_node, price_on
 from growth.scheduling.resources import CPU, MEMORY
 
 if TYPE_CHECKING:
@@ -61,18 +60,14 @@ def expense(node: Node, held: Occupancy) -> Expense:
 
 def price_when_bought(node: Node) -> Decimal:
     """The price per hour when it was bought; zero if it is missing or unreadable."""
-    try:
-        price = Decimal(node.metadata.annotations.get(PRICE_ANNOTATION, "0"))
-    except InvalidOperation:
-        return NOTHING
-    return price if price.is_finite() else NOTHING
+    return price_on(node)
 
 
 def currency_when_bought(node: Node, seen: Survey) -> str:
     """The currency recorded at the purchase, or else that of the pool; empty if unknown."""
     pool = seen.pools.get(pool_of_node(node))
     own = "" if pool is None else pool.status.currency
-    return node.metadata.annotations.get(CURRENCY_ANNOTATION) or own or seen.currency
+    return currency_on(node) or own or seen.currency
 
 
 def filled(node: Node, held: Occupancy, resource: str) -> float:

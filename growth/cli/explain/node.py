@@ -18,6 +18,7 @@ from growth.keeping.marks import bought_at, pool_of_node, type_of_node
 from growth.scheduling.emptiness import keepers
 from growth.scheduling.owners import workload_of
 from growth.scheduling.resources import CPU, MEMORY
+from growth.undecodable import UNDECODABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -112,7 +113,7 @@ def plan_of(node: Node) -> dict[str, Any]:
     """What the plan said when the node was bought; empty if it can't be read."""
     try:
         found = msgspec.json.decode(node.metadata.annotations.get(PLAN_ANNOTATION, "{}"))
-    except msgspec.DecodeError:
+    except UNDECODABLE:
         return {}
     return found if isinstance(found, dict) else {}
 

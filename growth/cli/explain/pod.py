@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from growth.api.nodepool import NodePool
 from growth.api.noderequest import COMING, NodeRequest, RequestPhase
-from growth.api.written import parse_time, write_time
+from growth.api.written import write_time
 from growth.cli.cluster.survey import paused
 from growth.cli.explain.pool import blocked_or_paused
 from growth.cli.explain.story import Explanation, Fact
@@ -14,6 +14,7 @@ from growth.cli.terminal.money import hourly
 from growth.cli.terminal.texts import ago, ahead, counted, short_span, span_since
 from growth.demand.detection import PodProgress, scheduled, standing
 from growth.demand.pools import UsablePools, match_pools, pools_of, why_unreadable, wish_of
+from growth.foreign_text import time_or_none
 from growth.scheduling.resources import shortages
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def _without_a_wish(pod: Pod) -> str:
 
 
 def _waits(pod: Pod, now: datetime) -> str:
-    since = span_since(_time(pod.metadata.creation_timestamp), now)
+    since = span_since(time_or_none(pod.metadata.creation_timestamp), now)
     match standing(pod):
         case PodProgress.UNREACHED:
             return f"has been pending for {since}: no scheduler has looked at it"
@@ -83,7 +84,7 @@ def _waits(pod: Pod, now: datetime) -> str:
 def _facts(pod: Pod, seen: Survey) -> Iterator[Fact]:
     verdict = scheduled(pod)
     if not pod.spec.node_name and verdict is not None and verdict.status != "True":
-        at = ago(_time(verdict.last_transition_time), seen.now.wall)
+        at = ago(time_or_none(verdict.last_transition_time), seen.now.wall)
         yield Fact("scheduler", f"{verdict.reason} {at}: {verdict.message or 'no message'}")
     if pod.spec.node_name:
         yield from _on_its_node(pod, seen)
@@ -156,7 +157,7 @@ def _in_vain(pod: Pod, seen: Survey) -> Iterator[Fact]:
 
 def _unplanned(pod: Pod, usable: Sequence[NodePool], seen: Survey) -> Iterator[Fact]:
     """No plan has mentioned the pod: it is too new, the list is full, or growth doesn't run."""
-    since = _time(pod.metadata.creation_timestamp)
+    since = time_or_none(pod.metadata.creation_timestamp)
     seconds = 0.0 if since is None else (seen.now.wall - since).total_seconds()
     full = [pool.name for pool in usable if len(pool.status.unplaced) >= MOST_UNPLACED]
     if seen.trouble is not None and seen.trouble.stands_still:
@@ -294,10 +295,3 @@ def _figures(pod: Pod, seen: Survey) -> dict[str, Figure]:
         "request": coming[0].name if coming and is_waiting(pod) else None,
         "requestPhase": coming[0].status.phase.value if coming and is_waiting(pod) else None,
     }
-
-
-def _time(text: str | None) -> datetime | None:
-    try:
-        return parse_time(text or "")
-    except ValueError:
-        return None

@@ -7,7 +7,6 @@ and times in them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -17,9 +16,11 @@ from growth.cli.cluster import trouble
 from growth.cli.cluster.events import OURS, ObjectEvent
 from growth.cli.cluster.trouble import Trouble
 from growth.cli.terminal.texts import ago, ahead, wrapped
+from growth.foreign_text import time_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
     from growth.cli.cluster.names import ShortNames
     from growth.keeping.wanting import Keeping
@@ -68,10 +69,8 @@ def explanation_lines(story: Explanation, now: datetime, names: ShortNames) -> I
 
 
 def _when(at: str, now: datetime) -> str:
-    try:
-        return ago(datetime.fromisoformat(at), now)
-    except ValueError:
-        return "once"
+    moment = time_or_none(at)
+    return "once" if moment is None else ago(moment, now)
 
 
 def keeping_facts(keeping: Keeping, now: datetime) -> Iterator[Fact]:

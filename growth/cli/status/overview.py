@@ -23,11 +23,11 @@ from growth.api.wellknown import (
     SEVERAL_CURRENCIES,
     TYPES_MISSING,
 )
-from growth.api.written import parse_time
 from growth.cli.cluster.trouble import Trouble
 from growth.cli.terminal.money import added, the_currency, whole
 from growth.cli.terminal.texts import counted
 from growth.demand.detection import is_demand
+from growth.foreign_text import time_or_none
 from growth.keeping.serving import serves
 
 if TYPE_CHECKING:
@@ -337,5 +337,5 @@ def _in_phase(resource: NodeRequest | NodeRemovalRequest, now: datetime) -> int:
 
 
 def _waited(pod: Pod, now: datetime) -> int:
-    created = pod.metadata.creation_timestamp
-    return 0 if created is None else max(0, int((now - parse_time(created)).total_seconds()))
+    created = time_or_none(pod.metadata.creation_timestamp)
+    return 0 if created is None else max(0, int((now - created).total_seconds()))

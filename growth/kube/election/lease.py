@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from growth.foreign_text import time_or_none
 from growth.kube.micro_time import micro_time
 
 RELEASED_DURATION = 1
@@ -67,11 +68,9 @@ class Lease(msgspec.Struct, frozen=True):
 
 def seconds_without_a_leader(lease: Lease, now: datetime) -> float:
     """The seconds since it was last renewed or released; 0 if that isn't known."""
-    try:
-        renewed = datetime.fromisoformat(lease.spec.renew_time or "")
-        return max((now - renewed).total_seconds(), 0.0)
-    except (TypeError, ValueError):
-        return 0.0  # It was never held, or its time is missing, malformed, or has no time zone.
+    renewed = time_or_none(lease.spec.renew_time)
+    # It was never held, or its time is missing or malformed.
+    return 0.0 if renewed is None else max((now - renewed).total_seconds(), 0.0)
 
 
 def lease_from(body: bytes) -> Lease:
@@ -123,7 +122,7 @@ def _patch(lease: Lease, spec: dict[str, Any]) -> dict[str, Any]:
 
 def _new_text(now: datetime, *, after: str | None) -> str:
     """The new renewTime; it always differs, because others see a renewal only by a change."""
-    before = datetime.fromisoformat(after) if after else None
+    before = time_or_none(after)
     if before is not None and timedelta() <= before - now < CLOCK_STANDS_STILL:
         return micro_time(before + timedelta(microseconds=1))
     return micro_time(now)

@@ -18,6 +18,7 @@ import structlog
 
 from growth.clocks import wall_clock
 from growth.errors import GrowthError, RetryLater
+from growth.foreign_text import time_or_none
 from growth.kube.events.aggregation import Aggregation, Create, Dropped, Extend, Write
 from growth.kube.events.budget import EventLimits
 
@@ -142,9 +143,10 @@ class EventRecorder:
 
     def _is_recent(self, known: Known) -> bool:
         """Whether an earlier run wrote it within this window, so that the update can wait."""
-        if known.last_time is None:
+        last = time_or_none(known.last_time)
+        if last is None:
             return False
-        age = self._wall() - datetime.fromisoformat(known.last_time)
+        age = self._wall() - last
         return timedelta() <= age < timedelta(seconds=self._limits.window)
 
     def _report(self) -> None:

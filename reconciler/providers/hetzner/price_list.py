@@ -132,7 +132,7 @@ def read_price_list(content: bytes, *, name: str) -> PriceList:
         raise Misconfigured(
             f"{name}:{error.lineno}: this is not JSON ({said}); {WRITTEN_BY}"
         ) from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise Misconfigured(f"{name}: this is not text; {WRITTEN_BY}") from None
     if not isinstance(document, dict):
         raise Misconfigured(f"{name}: this is not a price list; {WRITTEN_BY}")

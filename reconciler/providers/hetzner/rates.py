@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from growth.foreign_text import parse_count, parse_seconds
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -88,9 +90,9 @@ def after_answer(
     The headers may not count calls that are still under way, so those are subtracted.
     """
     try:
-        limit = int(headers["RateLimit-Limit"])
-        left = int(headers["RateLimit-Remaining"])
-        reset = float(headers["RateLimit-Reset"])
+        limit = parse_count(headers["RateLimit-Limit"])
+        left = parse_count(headers["RateLimit-Remaining"])
+        reset = parse_seconds(headers["RateLimit-Reset"])
     except (KeyError, ValueError):
         # No answer came, or it came from a proxy.
         return standing

@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
+
+import msgspec
 
 from growth.api.kwoknodeclass import FaultKind
+from growth.foreign_text import LARGEST_COUNT
+from growth.undecodable import UNDECODABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,6 +27,9 @@ if TYPE_CHECKING:
 STRUCK_ANNOTATION: Final = "growth.dev/kwok-faults-struck"
 """An annotation of the class: how often each counted fault has struck, as JSON."""
 EVERYTHING: Final = "*"
+_counts = msgspec.json.Decoder(
+    dict[str, Annotated[int, msgspec.Meta(ge=0, le=LARGEST_COUNT)]]
+).decode
 
 
 def is_sold_out(offering: Offering, node_class: KwokNodeClass, order: Order) -> bool:
@@ -51,9 +58,8 @@ def met(
 def struck(node_class: KwokNodeClass) -> Mapping[str, int]:
     """How often each counted fault has struck; an annotation that can't be read counts as zero."""
     try:
-        written = json.loads(node_class.metadata.annotations.get(STRUCK_ANNOTATION, "{}"))
-        return {key: int(count) for key, count in written.items()}
-    except (ValueError, TypeError, AttributeError):
+        return _counts(node_class.metadata.annotations.get(STRUCK_ANNOTATION, "{}"))
+    except UNDECODABLE:
         return {}
 
 

@@ -7,17 +7,18 @@ the name, so the same machine always takes equally long.
 from __future__ import annotations
 
 import hashlib
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from growth.api.noderequest import UnmetScope
 from growth.api.wellknown import POOL_LABEL
 from growth.api.written import Duration
+from growth.foreign_text import parse_time
 from growth.scheduling.resources import CPU, Resources
 from reconciler.providers.port import Machine, MachineState
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
     from growth.api.kwoknodeclass import BootDelay
     from reconciler.providers.port import Order
@@ -114,22 +115,22 @@ def request_uid(node: dict[str, Any]) -> str:
 def machine_of_node(node: dict[str, Any]) -> Machine:
     """The machine that a Node object represents."""
     metadata = node["metadata"]
-    reason = metadata["annotations"].get(FAILED_ANNOTATION, "")
+    reason = metadata.get("annotations", {}).get(FAILED_ANNOTATION, "")
     return Machine(
         machine_id=machine_id(metadata["name"]),
         name=metadata["name"],
         request_uid=request_uid(node),
-        pool=metadata["labels"].get(POOL_LABEL, ""),
+        pool=metadata.get("labels", {}).get(POOL_LABEL, ""),
         state=_state(metadata),
         reason=reason,
         # Like a provider that accepts a machine and then has no host for it.
         scope=UnmetScope.OFFER,
-        created_at=datetime.fromisoformat(metadata["creationTimestamp"]),
+        created_at=parse_time(metadata["creationTimestamp"]),
     )
 
 
 def _state(metadata: dict[str, Any]) -> MachineState:
     if "deletionTimestamp" in metadata:
         return MachineState.DELETING
-    is_failed = FAILED_ANNOTATION in metadata["annotations"]
+    is_failed = FAILED_ANNOTATION in metadata.get("annotations", {})
     return MachineState.FAILED if is_failed else MachineState.RUNNING

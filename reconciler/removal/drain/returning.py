@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from growth.api.written import parse_time
+from growth.foreign_text import time_or_none
 from growth.scheduling.taints import UNSCHEDULABLE, untolerated
 from reconciler.removal.drain.history import waited
 
@@ -26,9 +26,9 @@ def seconds_left_alone(pod: Pod, removal: NodeRemovalRequest, now: Instant) -> f
     # The scheduler sends no such pod to a cordoned node, so it was there before.
     if untolerated((UNSCHEDULABLE,), pod.spec.tolerations) is not None:
         return 0.0
-    try:
-        age = now.seconds_since(parse_time(pod.metadata.creation_timestamp or ""))
-    except ValueError:
+    made_at = time_or_none(pod.metadata.creation_timestamp)
+    if made_at is None:
         return 0.0
+    age = now.seconds_since(made_at)
     has_come_since = age < waited(removal, now)
     return max(LEFT_ALONE - max(age, 0.0), 0.0) if has_come_since else 0.0

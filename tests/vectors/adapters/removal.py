@@ -9,7 +9,7 @@ import msgspec
 from growth.api.nodepool import ScaleDown
 from growth.api.noderemovalrequest import RemovalPhase
 from growth.api.wellknown import SCALE_DOWN_AT_ANNOTATION
-from growth.api.written import parse_time
+from growth.foreign_text import parse_time
 from reconciler.core.actions import OpenRemoval, SetNode
 from reconciler.core.decision import NEVER
 from reconciler.providers.port import DeleteOutcome, Sight

@@ -18,6 +18,7 @@ from growth.api.installed import NAME_LABEL, SCHEDULER
 from growth.cli.doctor.examination.finding import PATIENCE, fail, ok, warn
 from growth.cli.terminal.texts import short_span
 from growth.clocks import wall_clock
+from growth.foreign_text import time_or_none
 from growth.kube.errors import ApiError
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _was_bound(pod: dict[str, Any], since: datetime) -> bool:
     return any(
         each["type"] == "PodScheduled"
         and each["status"] == "True"
-        and datetime.fromisoformat(each["lastTransitionTime"]) > since
+        and (time_or_none(each.get("lastTransitionTime")) or since) > since
         for each in pod.get("status", {}).get("conditions", ())
     )
 
