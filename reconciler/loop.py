@@ -20,6 +20,7 @@ import structlog
 from reconciler import planning, pools, provisioning, removal, replacement, scaling
 from reconciler.brakes import rule as brakes
 from reconciler.brakes.pauses import buys_in_paused_pool
+from reconciler.core.beginning import may_begin
 from reconciler.core.decision import NEVER, Decision, Section, earliest
 from reconciler.invariants.judging import judged
 from reconciler.pools import node_classes
@@ -148,7 +149,7 @@ def _startable(decided: Iterable[actions.Sequence], world: World) -> Iterator[ac
     return (
         sequence
         for sequence in decided
-        if world.is_free(sequence.subject) and not buys_in_paused_pool(sequence, held)
+        if may_begin(sequence, world) and not buys_in_paused_pool(sequence, held)
     )
 
 

@@ -16,6 +16,7 @@ from growth.api.meta import Blockage
 from growth.api.wellknown import DEFAULT_NODE_CLASS
 from growth.instant import just_after
 from reconciler.facts.node_classes import node_class_of
+from reconciler.facts.unknown_purchase import has_unknown_purchase
 from reconciler.providers.port import FailureClass
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def may_buy(pool: NodePool, world: World) -> bool:
         and pool.status.blocked is None
         and not world.is_paused(pool.name)
         and not world.is_blocked(node_class_of(pool, world))
+        and not has_unknown_purchase(pool.name, world)
     )
 
 

@@ -219,6 +219,15 @@ class Sequence(msgspec.Struct, frozen=True, kw_only=True):
     """For the log, in a few words."""
 
 
+def only_tells(sequence: Sequence) -> bool:
+    """Whether it changes nothing but what people read: conditions and events."""
+    return all(
+        isinstance(step, EmitEvent)
+        or (isinstance(step, PatchStatus) and step.status.keys() == {"conditions"})
+        for step in sequence.steps
+    )
+
+
 def machine(name: str) -> Subject:
     """The subject of a request, its machine, its node and its removal."""
     return Subject(SubjectKind.MACHINE, name)

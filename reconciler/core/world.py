@@ -80,6 +80,9 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     is_steered: bool = False
     """Whether the extender ranks nodes for the scheduler: the fullest gets a pod, and not the
     emptiest."""
+    aside: frozenset[Subject] = frozenset()
+    """Subjects that are put aside: what others wrote there can't be read, or a rule fails on it.
+    They count, and nothing is decided on them but what tells of it."""
     sources: Mapping[str, CacheHealth]
     """How far each cache can be trusted."""
     unreadable: Mapping[str, tuple[Unreadable, ...]] = {}
@@ -93,7 +96,7 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
 
     def is_free(self, subject: Subject) -> bool:
         """Whether this may be decided on now."""
-        return subject not in self.busy
+        return subject not in self.busy and subject not in self.aside
 
     def is_blocked(self, key: ClassKey) -> bool:
         """Whether no machine can be created for a node class until a person changes something."""

@@ -14,6 +14,7 @@ from reconciler.core.actions import (
     SetNode,
     SubjectKind,
 )
+from reconciler.core.beginning import may_begin
 from reconciler.invariants.breach import Breach, Invariant
 from reconciler.invariants.buying import created, overbought, remembered_purchases
 from reconciler.invariants.ledger import InvariantsLedger
@@ -51,7 +52,7 @@ def _breaches(sequences: Iterable[Sequence], world: World, now: Instant) -> Iter
         subject = sequence.subject
         # The loop chooses one sequence for each subject. Two at once would each undo what the other
         # has written.
-        if subject in seen or not world.is_free(subject):
+        if subject in seen or not may_begin(sequence, world):
             yield _second(f"{subject.kind} {subject.name} is being worked on already")
         seen.add(subject)
         for step in sequence.steps:

@@ -1,7 +1,8 @@
 """The conditions of growth's own objects that can't be decoded.
 
 The API server accepts whatever the installed definitions allow, and these may be of another version
-than this process. For every rule such an object doesn't exist, so the object itself has to say so.
+than this process. For every rule such an object doesn't exist, or is put aside if it stands for a
+machine, so the object itself has to say so.
 Its status is patched without knowing the rest of it. Its conditions are decoded separately, so that
 the patch is written only once. When the object can be decoded again, its own rule overwrites these
 conditions.
@@ -38,6 +39,13 @@ if TYPE_CHECKING:
     from reconciler.core.world import World
 
 REASON: Final = "Unreadable"
+EFFECTS: Final = {
+    NodeRequest.__name__: (
+        "counts its machine as bought (if its spec can't be read, its pool buys nothing)"
+    ),
+    NodeRemovalRequest.__name__: "does nothing with its machine",
+}
+"""What follows for the kinds that stand for machines; all others are ignored."""
 
 
 def unreadable_notices(world: World, now: Instant) -> Iterator[Sequence]:
@@ -45,8 +53,8 @@ def unreadable_notices(world: World, now: Instant) -> Iterator[Sequence]:
     for kind, found in sorted(world.unreadable.items()):
         for each in found:
             subject = _subject(kind, each.key.name)
-            wanted = tuple(_wanted(each, now))
-            if world.is_free(subject) and not set(wanted) <= set(each.conditions):
+            wanted = tuple(_wanted(each, now, kind=kind))
+            if subject not in world.busy and not set(wanted) <= set(each.conditions):
                 step = _patch(kind, each, wanted)
                 yield Sequence(subject=subject, steps=(step,), why=f"{kind} can't be read")
 
@@ -59,14 +67,15 @@ def _subject(kind: str, name: str) -> Subject:
     return node_class_subject(ClassKey(kind, name))
 
 
-def _wanted(found: Unreadable, now: Instant) -> Iterator[Statement]:
+def _wanted(found: Unreadable, now: Instant, *, kind: str) -> Iterator[Statement]:
+    effect = EFFECTS.get(kind, "ignores it")
     before = {(each.type, each.status): each.last_transition_time for each in found.conditions}
     for name, truth in statements(ObjectStanding.FAILED):
         yield Statement(
             type=name,
             status=truth.value,
             reason=REASON,
-            message=f"growth can't read this object and ignores it: {found.problem}. Fix it with "
+            message=f"growth can't read this object and {effect}: {found.problem}. Fix it with "
             "kubectl edit; growth crds check shows whether the definitions match this version.",
             # With the time of this pass, each pass would write another patch.
             last_transition_time=before.get((name, truth.value)) or write_time(now.wall),

@@ -9,6 +9,7 @@ import msgspec
 
 from reconciler.seeing.indexes import subjects_of
 from reconciler.seeing.moment import now
+from reconciler.seeing.unreadable import with_unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,9 +67,8 @@ class Production:
             seed=secrets.randbits(128),
         )
         world = msgspec.structs.replace(
-            world,
+            with_unreadable(world, self._sources.unreadable),
             caps=self._caps,
-            unreadable=self._sources.unreadable,
             is_steered=self._sources.demand.resumes_at is not None,
         )
         self._seen(world)

@@ -15,6 +15,7 @@ from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest, RemovalPhase
 from growth.api.noderequest import NodeRequest, RequestPhase
 from growth.demand.announced import Announcements
+from growth.kube.cache.contents import ChangeKind
 from growth.scheduling.cluster import Cluster
 from growth.scheduling.occupancy import EMPTY, Occupancy
 from reconciler.core.actions import Subject, machine, node_class_subject, pool_subject
@@ -54,7 +55,8 @@ OF_THE_CLUSTER: Final = (
 )
 """The kinds in a snapshot of the cluster, with the same names there, without pods."""
 PAUSE: Final = "pause"
-MACHINE_KINDS: Final = frozenset({"nodes", NodeRequest.__name__, NodeRemovalRequest.__name__})
+OF_MACHINES: Final = frozenset({NodeRequest.__name__, NodeRemovalRequest.__name__})
+MACHINE_KINDS: Final = OF_MACHINES | {"nodes"}
 
 
 class Views:
@@ -167,6 +169,9 @@ class Views:
 
     def _follow(self, kind: str, change: Change[Any]) -> None:
         name = change.key if change.key.namespace else change.key.name
+        if change.kind is ChangeKind.UNREADABLE and kind in OF_MACHINES:
+            # It is put aside, and counts as what it was: a purchase must not be made twice.
+            return
         if change.new is None:
             self._objects[kind].pop(name, None)
         else:

@@ -57,6 +57,8 @@ class Unreadable(msgspec.Struct, frozen=True, gc=False):
     generation: int = 0
     conditions: tuple[Statement, ...] = ()
     """The conditions in its status, if they can be read."""
+    content: bytes = b""
+    """The object as it came: code that counts purchases reads as much of it as it can."""
 
 
 class Contents(Generic[T]):

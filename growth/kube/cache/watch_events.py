@@ -189,6 +189,7 @@ def _unreadable(raw: bytes, *, problem: Exception) -> Unreadable:
         problem=_without_values(problem),
         generation=stated.metadata.generation,
         conditions=stated.status.conditions,
+        content=raw,
     )
 
 
