@@ -9,6 +9,7 @@ from reconciler.core.actions import Sequence, machine
 from reconciler.core.decision import Decision
 from reconciler.facts.requested import Bought
 from reconciler.facts.swap_annotation import swap_text
+from reconciler.replacement.consent import asked_again
 from reconciler.replacement.writing import openings, replacement_events, replacing
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ def swap_begun(
     # Only plans in a row that left pods over make nodes rest longer.
     scene = scene.having(replace(scene.ledger, left_over={}))
     if not result.requests:
-        return removals_opened(asked.nodes, asked.reason, scene, said=said)
+        goes = asked_again(asked.nodes, asked.reason, scene).goes
+        return removals_opened(goes, asked.reason, scene, said=said)
     return Decision(
         section=_with_purchases(asked, result, scene),
         sequences=tuple(

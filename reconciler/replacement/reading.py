@@ -14,6 +14,7 @@ from reconciler.planning.reading import request_ids
 from reconciler.replacement import asking
 from reconciler.replacement.beginning import removals_opened, swap_begun
 from reconciler.replacement.candidates import candidates, eligible
+from reconciler.replacement.consent import asked_again
 from reconciler.replacement.going_on import RESTS, rest_after, resting, swap_given_up
 from reconciler.replacement.horizon import horizon
 from reconciler.replacement.judging import (
@@ -163,5 +164,8 @@ def _confirmed(
         return Decision(section=swap_given_up(ledger, swap.text, swap.old(world), scene.now))
     if swap.stage(world) is not SwapStage.READY:
         return Decision(section=ledger)
-    asked_about = (name for name in swap.goers(world) if name in asked.nodes)
-    return removals_opened(asked_about, swap.reason, scene, said={})
+    asked_about = [name for name in swap.goers(world) if name in asked.nodes]
+    consent = asked_again(asked_about, swap.reason, scene, machines=swap.machines)
+    if consent.is_refused and asked_about:
+        return Decision(section=swap_given_up(ledger, swap.text, swap.old(world), scene.now))
+    return removals_opened(consent.goes, swap.reason, scene, said={})
