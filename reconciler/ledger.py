@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from reconciler.aside.ledger import AsideLedger
 from reconciler.brakes.rule import BrakesLedger
 from reconciler.invariants.ledger import InvariantsLedger
 from reconciler.planning.ledger import PlanningLedger
@@ -25,6 +26,7 @@ from reconciler.scaling.ledger import ScalingLedger
 class Ledger:
     """The memory of every room."""
 
+    aside: AsideLedger = field(default_factory=AsideLedger)
     brakes: BrakesLedger = field(default_factory=BrakesLedger)
     invariants: InvariantsLedger = field(default_factory=InvariantsLedger)
     planning: PlanningLedger = field(default_factory=PlanningLedger)

@@ -3,6 +3,9 @@
 Before anything is carried out, all decisions are checked against the invariants. If one would be
 broken, nothing is carried out, now or later: the scene is told to stop, and a person has to look.
 
+A rule that fails on what others have written stops nothing else: its subject is put aside, and the
+pass is made again (reconciler/aside). If no subject can be blamed, the rule is left out this time.
+
 The loop wakes when something has changed, or at the time that a room asked for, and turns a burst
 of changes into one pass. What the rooms remember between passes is the ledger, which only this loop
 stores. Nothing is awaited between taking the World and starting the sequences, so a pass happens at
@@ -13,11 +16,24 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeAlias
 
 import structlog
 
 from reconciler import planning, pools, provisioning, removal, replacement, scaling
+from reconciler.aside.attempts import (
+    AGAIN,
+    JUDGE,
+    StepFailed,
+    after_failure,
+    guarded,
+    new_words,
+    put_aside_by_judge,
+    without_changed,
+)
+from reconciler.aside.standing_in import with_stand_ins
+from reconciler.aside.telling import told_of_aside
 from reconciler.brakes import rule as brakes
 from reconciler.brakes.pauses import buys_in_paused_pool
 from reconciler.core.beginning import may_begin
@@ -102,11 +118,32 @@ def decide(
     # see.
     if world.ledger.brakes.breach is not None:
         return PassOutcome(ledger=world.ledger, sequences=(), wake_at=NEVER)
+    given = without_changed(world)
+    while True:
+        try:
+            return _attempted(given, now, rooms, judge)
+        except StepFailed as failed:
+            given = after_failure(failed, given)
+
+
+def _attempted(given: World, now: Instant, rooms: Sequence[Room[Any]], judge: Judge) -> PassOutcome:
+    """A pass; StepFailed if one of its steps fails."""
+    failing = given.ledger.aside.failing
+    world = with_stand_ins(given)
     decided, after = _decided(world, now, rooms)
-    judgement = judge(decided.sequences, after, now)
+    wake_at = min(decided.wake_at, now.monotonic + AGAIN) if failing else decided.wake_at
+    if JUDGE in failing:
+        return PassOutcome(ledger=after.ledger, sequences=(), wake_at=wake_at)
+    judgement = guarded(JUDGE, given, lambda _: judge(decided.sequences, after, now))
     if judgement.breach is not None:
         return _stopped(after, judgement.breach)
-    return replace(decided, ledger=replace(after.ledger, invariants=judgement.memory))
+    held = {
+        subject: f"{breach.invariant}: {breach.text}" for subject, breach in judgement.aside.items()
+    }
+    after, began = put_aside_by_judge(held, decided.sequences, after)
+    return PassOutcome(
+        ledger=replace(after.ledger, invariants=judgement.memory), sequences=began, wake_at=wake_at
+    )
 
 
 def _stopped(world: World, breach: Breach) -> PassOutcome:
@@ -116,19 +153,29 @@ def _stopped(world: World, breach: Breach) -> PassOutcome:
 
 def _decided(world: World, now: Instant, rooms: Sequence[Room[Any]]) -> tuple[PassOutcome, World]:
     """What the rooms want, and the world with what they remember."""
-    braked, world = BRAKES.asked(world, now)
+    failing = world.ledger.aside.failing
+    if BRAKES.name in failing:
+        return PassOutcome(ledger=world.ledger, sequences=(), wake_at=NEVER), world
+    braked, world = guarded(BRAKES.name, world, lambda seen: BRAKES.asked(seen, now))
     wakes = [braked.wake_at]
     wanted: list[actions.Sequence] = []
     if world.ledger.brakes.may_act:
-        wanted += braked.sequences
+        told, world = told_of_aside(world)
+        wanted += (*told, *braked.sequences)
         for room in rooms:
-            decision, world = room.asked(world, now)
+            if room.name in failing:
+                continue
+            decision, world = guarded(room.name, world, partial(_asked, room, now))
             wakes.append(decision.wake_at)
             wanted += decision.sequences
     outcome = PassOutcome(
         ledger=world.ledger, sequences=chosen(wanted, world), wake_at=earliest(wakes)
     )
     return outcome, world
+
+
+def _asked(room: Room[Any], now: Instant, world: World) -> tuple[Decision[Any], World]:
+    return room.asked(world, now)
 
 
 def chosen(wanted: Iterable[actions.Sequence], world: World) -> tuple[actions.Sequence, ...]:
@@ -167,6 +214,9 @@ class LoopScene(Protocol):
 
     def stop(self, breach: Breach) -> None:
         """Stop all writes, including sequences in progress, and report the breach."""
+
+    def tell(self, failing: Iterable[str]) -> None:
+        """Tell that these were put aside or left out, each with the reason."""
 
 
 class Loop:
@@ -208,6 +258,8 @@ class Loop:
         self.ledger = outcome.ledger
         if outcome.breach is not None:
             self._scene.stop(outcome.breach)
+        if failing := tuple(new_words(before=world.ledger.aside, after=outcome.ledger.aside)):
+            self._scene.tell(failing)
         for sequence in outcome.sequences:
             _log.info("decided", subject=sequence.subject.name, why=sequence.why)
             self._scene.start(sequence)

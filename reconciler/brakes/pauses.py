@@ -25,7 +25,7 @@ from growth.api.wellknown import (
 )
 from growth.api.written import write_time
 from growth.foreign_text import parse_time
-from reconciler.core.actions import CreateMachine, CreateNodeRequest, Sequence
+from reconciler.core.actions import CreateMachine, CreateNodeRequest, Sequence, pool_subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -45,6 +45,7 @@ class PauseCause(StrEnum):
     POOL = "PausedByAnnotation"
     ALL = "PausedByConfigMap"
     UNREADABLE = "PauseUnreadable"
+    PUT_ASIDE = "PutAside"
 
 
 class Pause(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,7 +61,11 @@ def pauses(world: World, now: Instant) -> Mapping[str, Pause]:
     """The pools that are paused now, by name."""
     of_all = _of_all(world.pause_of_all)
     found = {
-        name: [pause for pause in (_of_pool(pool), of_all) if pause and _lasts(pause, now)]
+        name: [
+            pause
+            for pause in (_of_pool(pool), of_all, _put_aside(pool, world))
+            if pause and _lasts(pause, now)
+        ]
         for name, pool in sorted(world.pools.items())
     }
     return {name: max(several, key=_length) for name, several in found.items() if several}
@@ -87,6 +92,13 @@ def _of_pool(pool: NodePool) -> Pause | None:
         reason=annotations.get(PAUSED_REASON_ANNOTATION, ""),
         place=f"annotation {PAUSED_UNTIL_ANNOTATION}",
     )
+
+
+def _put_aside(pool: NodePool, world: World) -> Pause | None:
+    if pool_subject(pool.name) not in world.aside:
+        return None
+    message = "growth can't decide about the pool: its event PutAside says why"
+    return Pause(cause=PauseCause.PUT_ASIDE, message=message)
 
 
 def _of_all(written: PauseOfAll | None) -> Pause | None:

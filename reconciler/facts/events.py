@@ -21,6 +21,7 @@ class EventAction(StrEnum):
     PLANNING = "Planning"
     PROVISIONING = "Provisioning"
     REMOVAL = "Removal"
+    DECIDING = "Deciding"
 
 
 def event_about(

@@ -24,6 +24,8 @@ class Invariant(StrEnum):
     """A node with pods goes only after a drain, and only pods on draining nodes are evicted."""
     CORDON_KEPT = "CordonKept"
     """A node that a person has cordoned is neither uncordoned nor removed as idle."""
+    BUDGET_KEPT = "BudgetKept"
+    """Removals of nodes in use stay within the disruption budgets of their pool."""
     ONE_SEQUENCE = "OneSequence"
     """At most one sequence works on a subject, and it touches nothing else."""
 

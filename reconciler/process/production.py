@@ -6,13 +6,14 @@ import secrets
 from typing import TYPE_CHECKING
 
 import msgspec
+import structlog
 
 from reconciler.seeing.indexes import subjects_of
 from reconciler.seeing.moment import now
 from reconciler.seeing.unreadable import with_unreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from growth.instant import Instant
     from reconciler.core import actions
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from reconciler.ledger import Ledger
     from reconciler.seeing.clouds import Clouds
     from reconciler.seeing.sources import ReconcilerSources
+
+_log = structlog.get_logger(__name__)
 
 
 class Production:
@@ -77,6 +80,11 @@ class Production:
     def start(self, sequence: actions.Sequence) -> None:
         """Start a sequence."""
         self._effects.start(sequence)
+
+    def tell(self, failing: Iterable[str]) -> None:
+        """The log tells it all; the rest is in the ledger, for metrics and the Lease."""
+        for what in failing:
+            _log.error("put aside", what=what)
 
     def stop(self, breach: Breach) -> None:
         """Stop all writing; effects check this before each step."""

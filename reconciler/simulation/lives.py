@@ -67,6 +67,7 @@ class Lives:
             announced=self._announced,
             decided=self._decided,
             stopped=self._stopped,
+            put_aside=self._put_aside,
         )
 
     def begin(self) -> None:
@@ -111,6 +112,9 @@ class Lives:
     def _stopped(self, process: SimulatedProcess, breach: Breach) -> None:
         """Report a process that has stopped itself, which must never happen in a correct one."""
         self._auditor.breach(STOPPED, f"{process.name}: {breach.invariant}: {breach.text}")
+
+    def _put_aside(self, process: SimulatedProcess, what: str) -> None:
+        self._auditor.breach(STOPPED, f"{process.name}: {what}")
 
     def _decided(self, process: SimulatedProcess, world: World, now: Instant) -> None:
         self.passes += 1

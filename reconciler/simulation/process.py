@@ -30,7 +30,7 @@ from reconciler.simulation.effects import SimulatedEffects
 from reconciler.simulation.server import START
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from growth.kube.cache.contents import Change
     from growth.kube.cache.health import CacheHealth
@@ -84,6 +84,7 @@ class ProcessFate:
     announced: Callable[[SimulatedProcess, Point], None]
     decided: Callable[[SimulatedProcess, World, Instant], None]
     stopped: Callable[[SimulatedProcess, Breach], None]
+    put_aside: Callable[[SimulatedProcess, str], None]
 
 
 class SimulatedProcess:
@@ -153,6 +154,11 @@ class SimulatedProcess:
         """Start a sequence."""
         self._fate.around.trace.note(f"{self.name}: {sequence.subject.name}: {sequence.why}")
         self.effects.start(sequence)
+
+    def tell(self, failing: Iterable[str]) -> None:
+        """Nothing in a simulated world is poison: whatever is put aside is a mistake of ours."""
+        for what in failing:
+            self._fate.put_aside(self, what)
 
     def stop(self, breach: Breach) -> None:
         """Stop the process before it commits a breach."""

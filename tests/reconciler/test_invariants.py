@@ -56,7 +56,8 @@ def buying(name: str, /, **spec: Any) -> Sequence:
 
 
 def found(seen: World, *sequences: Sequence) -> Invariant | None:
-    breach = judged(sequences, seen, NOW).breach
+    judgement = judged(sequences, seen, NOW)
+    breach = judgement.breach or next(iter(judgement.aside.values()), None)
     return None if breach is None else breach.invariant
 
 

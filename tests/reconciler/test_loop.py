@@ -58,6 +58,9 @@ class Stage:
     def stop(self, breach: Breach) -> None:
         raise AssertionError(f"nothing was decided that could break {breach.invariant}")
 
+    def tell(self, failing: Iterable[str]) -> None:
+        raise AssertionError(f"nothing is poison here: {list(failing)}")
+
     async def play(self, *changes: float) -> list[float]:
         """Let things change at some moments; the answer is when passes were made."""
         clock = asyncio.get_running_loop()

@@ -1,0 +1,58 @@
+"""Tells of what is put aside, on the objects themselves: what happened, and how to mend it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.kube.events.event import Severity
+from reconciler.aside.objects import objects_of
+from reconciler.core.actions import Sequence
+from reconciler.facts.events import EventAction, event_about
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reconciler.aside.ledger import PutAside
+    from reconciler.core.world import World
+
+REASON: Final = "PutAside"
+LONGEST: Final = 512
+
+
+def told_of_aside(world: World) -> tuple[tuple[Sequence, ...], World]:
+    """An event on each object that was put aside, once; and the world that remembers it."""
+    aside = world.ledger.aside
+    silent = [each for each in aside.subjects.values() if _may_be_told(each, world)]
+    if not silent:
+        return (), world
+    told = {each.subject: msgspec.structs.replace(each, is_told=True) for each in silent}
+    ledger = replace(world.ledger, aside=replace(aside, subjects={**aside.subjects, **told}))
+    return tuple(_sequences(silent, world)), world.remembering(ledger)
+
+
+def _may_be_told(each: PutAside, world: World) -> bool:
+    return not each.is_told and each.subject not in world.busy
+
+
+def _sequences(silent: list[PutAside], world: World) -> Iterator[Sequence]:
+    for each in silent:
+        note = (
+            f"growth decides nothing about this and counts it as it is: {each.why[:LONGEST]}. "
+            "Everything else goes on. Undo the last change of its annotations, labels or spec; "
+            "growth tries again after each change."
+        )
+        steps = tuple(
+            event_about(
+                found,
+                action=EventAction.DECIDING,
+                reason=REASON,
+                note=note,
+                severity=Severity.WARNING,
+            )
+            for found in objects_of(each.subject, world)
+        )
+        if steps:
+            yield Sequence(subject=each.subject, steps=steps, why="it is put aside")
