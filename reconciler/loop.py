@@ -26,7 +26,7 @@ from reconciler.aside.attempts import (
     AGAIN,
     JUDGE,
     StepFailed,
-    after_failure,
+    blamed_for_failure,
     guarded,
     new_words,
     put_aside_by_judge,
@@ -123,7 +123,7 @@ def decide(
         try:
             return _attempted(given, now, rooms, judge)
         except StepFailed as failed:
-            given = after_failure(failed, given)
+            given = blamed_for_failure(failed, given)
 
 
 def _attempted(given: World, now: Instant, rooms: Sequence[Room[Any]], judge: Judge) -> PassOutcome:

@@ -87,6 +87,9 @@ PAUSED_REASON_ANNOTATION: Final = "growth.dev/paused-reason"
 WRITING_STOPPED_ANNOTATION: Final = "growth.dev/writing-stopped"
 """On the reconciler's Lease: the rule that it was about to break. It has written nothing since."""
 
+PUT_ASIDE_ANNOTATION: Final = "growth.dev/put-aside"
+"""On the reconciler's Lease: what it can't decide about because of what is written there."""
+
 # Taints
 
 UNREGISTERED_TAINT: Final = "growth.dev/unregistered"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from reconciler.aside.blaming import blamed, suspects_in, told_of
+from reconciler.aside.blaming import blamed, suspects_in, told_without_values
 from reconciler.aside.ledger import AsideLedger, PutAside
 from reconciler.aside.objects import all_subjects, versions_of
 from reconciler.aside.standing_in import with_stand_ins
@@ -50,12 +50,12 @@ def guarded(step: str, world: World, ask: Callable[[World], _Answer]) -> _Answer
         raise StepFailed(step, world, ask) from error
 
 
-def after_failure(failed: StepFailed, given: World) -> World:
+def blamed_for_failure(failed: StepFailed, given: World) -> World:
     """The world for the next attempt: with subjects put aside, or else without the step."""
     error = failed.__cause__
     if error is None:
         raise failed
-    why = told_of(error, step=failed.step)
+    why = told_without_values(error, step=failed.step)
     known = given.ledger.aside.subjects
     found = blamed(
         failed.fails_with,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reconciler.aside.objects import subject_of
+from reconciler.aside.objects import subject_of_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -68,14 +68,14 @@ def _shortest(
 def suspects_in(error: BaseException) -> tuple[Subject, ...]:
     """The subjects of objects that functions had in hand, innermost first."""
     found = (
-        subject_of(value)
+        subject_of_object(value)
         for frame in reversed(list(_frames(error.__traceback__)))
         for value in frame.tb_frame.f_locals.values()
     )
     return tuple(dict.fromkeys(each for each in found if each is not None))
 
 
-def told_of(error: BaseException, *, step: str) -> str:
+def told_without_values(error: BaseException, *, step: str) -> str:
     """What happened and where; not the text of the error, which may hold what others wrote."""
     where = next(
         (

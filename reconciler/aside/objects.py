@@ -54,7 +54,7 @@ def versions_of(subject: Subject, world: World) -> tuple[str, ...]:
     return tuple(f"{each.uid}@{each.resource_version}" for each in found)
 
 
-def subject_of(found: object) -> Subject | None:
+def subject_of_object(found: object) -> Subject | None:
     """The subject of an object; None for anything else."""
     match found:
         case Node() | NodeRequest() | NodeRemovalRequest():

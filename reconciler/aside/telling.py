@@ -15,11 +15,12 @@ from reconciler.facts.events import EventAction, event_about
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reconciler.aside.ledger import PutAside
+    from reconciler.aside.ledger import AsideLedger, PutAside
     from reconciler.core.world import World
 
 REASON: Final = "PutAside"
 LONGEST: Final = 512
+SHOWN: Final = 3
 
 
 def told_of_aside(world: World) -> tuple[tuple[Sequence, ...], World]:
@@ -31,6 +32,14 @@ def told_of_aside(world: World) -> tuple[tuple[Sequence, ...], World]:
     told = {each.subject: msgspec.structs.replace(each, is_told=True) for each in silent}
     ledger = replace(world.ledger, aside=replace(aside, subjects={**aside.subjects, **told}))
     return tuple(_sequences(silent, world)), world.remembering(ledger)
+
+
+def in_one_line(aside: AsideLedger) -> str:
+    """What is put aside or left out, for the Lease; empty if there is nothing."""
+    found = [f"{each.kind} {each.name}: {why.why}" for each, why in sorted(aside.subjects.items())]
+    found += [f"rule {rule}: {why}" for rule, why in sorted(aside.failing.items())]
+    more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    return "; ".join(each[:LONGEST] for each in found[:SHOWN]) + more
 
 
 def _may_be_told(each: PutAside, world: World) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from prometheus_client.registry import Collector
 from typing_extensions import override
 
+from reconciler.figures.aside import aside_families
 from reconciler.figures.bounds import KeptPods
 from reconciler.figures.demand import demand_families
 from reconciler.figures.doubts import doubt_families
@@ -44,3 +45,4 @@ class WorldGauges(Collector):
         yield from machine_families(world, now)
         yield from kept_families(world, now)
         yield from doubt_families(world)
+        yield from aside_families(world)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import certs
 from growth.api.installed import RECONCILER_LEASE
+from growth.api.wellknown import PUT_ASIDE_ANNOTATION
 from growth.kube.cache.metrics import CacheMetrics
 from growth.kube.cache.timing import CacheTiming
 from growth.kube.election import (
@@ -25,6 +26,7 @@ from growth.kube.election import (
     this_run,
 )
 from growth.kube.transport import connect
+from reconciler.aside.telling import in_one_line
 from reconciler.brakes.rule import BrakesLedger
 from reconciler.effects.announcing import announcing
 from reconciler.effects.carrying_out import Effects
@@ -147,7 +149,7 @@ class ReconcilerWork:
             self._connection,
             namespace=namespace,
             name=RECONCILER_LEASE,
-            annotations=self._stopping.annotations,
+            annotations=self._annotations,
         )
         metrics = ElectionMetrics(self._service.registry)
         settings = self._service.settings.election
@@ -236,6 +238,10 @@ class ReconcilerWork:
         finally:
             self._loop = self._clouds = self._markets = None
             self._figures.forget()
+
+    def _annotations(self) -> Mapping[str, str | None]:
+        aside = "" if self._loop is None else in_one_line(self._loop.ledger.aside)
+        return {**self._stopping.annotations(), PUT_ASIDE_ANNOTATION: aside or None}
 
     def _pauses(self) -> Mapping[str, Pause]:
         return {} if self._loop is None else self._loop.ledger.brakes.pauses

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 from typing_extensions import override
 
-from growth.api.wellknown import WRITING_STOPPED_ANNOTATION
+from growth.api.wellknown import PUT_ASIDE_ANNOTATION, WRITING_STOPPED_ANNOTATION
 from growth.cli.doctor.command import examine_all, finding_lines
 from growth.cli.doctor.examination.finding import ExaminedCluster, Level
 from growth.installation.values import ProviderChoice
@@ -138,6 +138,10 @@ def silent_leader(cluster: Cluster) -> None:
 
 def stopped_leader(cluster: Cluster) -> None:
     lead(cluster, annotations={WRITING_STOPPED_ANNOTATION: "MaximumKept: 4 nodes, 3 allowed"})
+
+
+def aside_leader(cluster: Cluster) -> None:
+    lead(cluster, annotations={PUT_ASIDE_ANNOTATION: "machine a: OverflowError in x:3 (planning)"})
 
 
 def two_leaders(cluster: Cluster) -> None:
@@ -319,6 +323,9 @@ BROKEN: dict[str, Broken] = {
     "nobody leads": Broken(silent_leader, FAIL, "leader", "no reconciler leads", "logs"),
     "writing stopped": Broken(
         stopped_leader, FAIL, "leader", "MaximumKept: 4 nodes, 3 allowed", "rollout restart"
+    ),
+    "something is put aside": Broken(
+        aside_leader, WARN, "put aside", "machine a: OverflowError", "GrowthSubjectsPutAside"
     ),
     "two lead": Broken(two_leaders, FAIL, "leader", "2 reconcilers lead", "growth uninstall"),
     "a role lacks something": Broken(

@@ -13,7 +13,11 @@ import pytest
 from typing_extensions import override
 
 import growth
-from growth.api.wellknown import POOL_LABEL, WRITING_STOPPED_ANNOTATION
+from growth.api.wellknown import (
+    POOL_LABEL,
+    PUT_ASIDE_ANNOTATION,
+    WRITING_STOPPED_ANNOTATION,
+)
 from growth.api.written import write_time
 from growth.cli.__main__ import main
 from growth.cli.cluster.lists import Lists
@@ -253,6 +257,12 @@ def test_a_rule_that_was_about_to_be_broken_is_told() -> None:
     cluster = installed()
     lead(cluster, annotations={WRITING_STOPPED_ANNOTATION: RULE})
     assert asked(cluster).endswith(RULE)
+
+
+def test_what_is_put_aside_is_told() -> None:
+    cluster = installed()
+    lead(cluster, annotations={PUT_ASIDE_ANNOTATION: "machine a: OverflowError in x:3 (planning)"})
+    assert asked(cluster).endswith("machine a: OverflowError in x:3 (planning)")
 
 
 def test_a_pause_of_all_is_read_where_the_lease_is() -> None:

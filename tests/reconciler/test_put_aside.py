@@ -146,6 +146,7 @@ def test_a_request_that_is_put_aside_counts_and_its_pod_buys_nothing_more() -> N
     )
     rooms = (touching(lambda seen: seen.requests.values()), *ROOMS)
     given = town(pod, bad)
+    outcome = decide(given, at(99), rooms)
     for second in range(100, 104):
         outcome = decide(given, at(second), rooms)
         given = given.remembering(outcome.ledger)

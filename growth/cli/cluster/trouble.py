@@ -28,7 +28,7 @@ from growth.api.installed import (
 from growth.api.wellknown import PAUSE_UNTIL_KEY
 from growth.api.written import write_time
 from growth.cli.cluster.lists import together
-from growth.cli.cluster.stopped import LEASES, stopped_by
+from growth.cli.cluster.stopped import ASIDE_REMEDY, LEASES, put_aside_by, stopped_by
 from growth.cli.terminal.output import coloured
 from growth.errors import RetryLater
 from growth.foreign_text import parse_time
@@ -69,6 +69,7 @@ class Matter(StrEnum):
     NOBODY_LEADS = "NobodyLeads"
     SEVERAL_LEAD = "SeveralLead"
     WRITING_STOPPED = "WritingStopped"
+    PUT_ASIDE = "PutAside"
     PAUSED = "Paused"
     PROCESS_NOT_READY = "ProcessNotReady"
     OTHER_VERSION = "OtherVersion"
@@ -179,6 +180,7 @@ def _version(workload: Object) -> str:
 def _of_leaders(signs: Signs) -> Iterator[Trouble]:
     leading = [each for each in signs.leases if _leads(each, signs.now)]
     stopped = next((text for each in leading if (text := stopped_by(each, signs.now))), "")
+    aside = next((text for each in leading if (text := put_aside_by(each, signs.now))), "")
     match leading:
         case [] if not signs.leases:
             text = "no reconciler has ever led; nothing is planned"
@@ -196,6 +198,9 @@ def _of_leaders(signs: Signs) -> Iterator[Trouble]:
             text = f"the reconciler has stopped writing: {stopped}"
             hint = "docs/runbooks/GrowthWritingStopped.md"
             yield Trouble(reason=Matter.WRITING_STOPPED, text=text, hint=hint)
+        case _ if aside:
+            text = f"the reconciler leaves alone what it can't decide about: {aside}"
+            yield Trouble(reason=Matter.PUT_ASIDE, text=text, hint=ASIDE_REMEDY)
         case _:
             return
 

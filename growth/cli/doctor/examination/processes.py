@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from growth.api import installed
 from growth.api.installed import RECONCILER, RECONCILER_LEASE, WEBHOOKS, WORKLOADS
-from growth.cli.cluster.stopped import LEASES, REMEDY, stopped_by
+from growth.cli.cluster.stopped import ASIDE_REMEDY, LEASES, REMEDY, put_aside_by, stopped_by
 from growth.cli.doctor.examination.finding import PATIENCE, fail, ok, warn
 from growth.installation.awaiting import complaint, is_over, shortage
 
@@ -140,6 +140,8 @@ async def _leader(place: ExaminedCluster) -> Findings:
         remedy = REMEDY.format(namespace=alive[0]["metadata"]["namespace"])
         text = f"{who} has stopped writing: {stopped}"
         yield fail("leader", text, remedy) if stopped else ok("leader", who)
+        if aside := put_aside_by(alive[0], answer.date):
+            yield warn("put aside", f"growth can't decide about {aside}", ASIDE_REMEDY)
     elif held:
         hint = f"kubectl -n {held[0]['metadata']['namespace']} logs deployment/{RECONCILER}"
         yield fail(
