@@ -28,6 +28,12 @@ def concerns(pod: Pod, cluster: Cluster) -> bool:
     return bool(pod.affinity_terms or pod.anti_affinity_terms or cluster.repelling)
 
 
+def company_of(pod: Pod, cluster: Cluster) -> Found:
+    """The domains, as (label key, value), with a pod that this pod's affinity requires."""
+    terms = pod.affinity_terms
+    return cluster.remembered(("near", terms), lambda: _where_all_are_meant(terms, cluster))
+
+
 def rejection(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
     """Why other pods keep this one off the node, or None."""
     return (
@@ -45,7 +51,7 @@ def _misses_company(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
             return Rejected(RejectionReason.POD_AFFINITY, text)
     if not terms:
         return None
-    company = cluster.remembered(("near", terms), lambda: _where_all_are_meant(terms, cluster))
+    company = company_of(pod, cluster)
     missing = next((term for term in terms if _pair(term, node) not in company), None)
     if missing is None:
         return None

@@ -32,7 +32,8 @@ from reconciler.facts.requested import all_requests
 from reconciler.facts.serving import serves_now
 from reconciler.planning.nominations import Nomination
 from reconciler.planning.reasons import reason_text, why
-from reconciler.solver import HOSTNAME, UnplacedCause
+from reconciler.planning.sharing import NodeShare, without_stranded
+from reconciler.solver import HOSTNAME, Near, UnplacedCause
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -91,9 +92,18 @@ def apply_plan(
         name: deque(each.like for each in coming for _ in range(each.number))
         for name, coming in question.announced.items()
     }
-    for node in plan.nodes:
-        pods = [waiting[uid] for uid in _taken(node, queues)]
-        buying.take(node, pods, coming=list(_taken(node, announced)))
+    planned = [
+        NodeShare(
+            node=node,
+            pods={name: tuple(waiting[uid] for uid in uids) for name, uids in _taken(node, queues)},
+            coming={name: tuple(likes) for name, likes in _taken(node, announced)},
+        )
+        for node in plan.nodes
+    ]
+    for before, share in zip(planned, without_stranded(planned, question.problem), strict=True):
+        buying.take(share.node, _all(share.pods), coming=_all(share.coming))
+        lost = [pod for name in before.pods.keys() - share.pods.keys() for pod in before.pods[name]]
+        buying.overtaken += sorted(pod.metadata.uid for pod in lost)
     limits = {
         each.pod_class: question.limits.get(each.reason.rule)
         for each in plan.unplaced
@@ -127,12 +137,15 @@ def apply_plan(
     )
 
 
-def _taken(node: PlannedNode, queues: Mapping[str, deque[T]]) -> Iterator[T]:
+def _taken(node: PlannedNode, queues: Mapping[str, deque[T]]) -> Iterator[tuple[str, list[T]]]:
     """Those of each class whose turn it is to get a place on the node."""
     for name, count in node.pods.items():
         queue = queues.get(name, deque())
-        for _ in range(min(count, len(queue))):
-            yield queue.popleft()
+        yield name, [queue.popleft() for _ in range(min(count, len(queue)))]
+
+
+def _all(by_class: Mapping[str, tuple[T, ...]]) -> list[T]:
+    return [each for alike in by_class.values() for each in alike]
 
 
 class _Buying:
@@ -242,10 +255,12 @@ class _Buying:
 
     def _keys_of(self, node: PlannedNode) -> frozenset[str]:
         """The domains that rules about its pods are about; a new node is its own anyway."""
-        groups = self._question.problem.groups
-        return frozenset(each.key for each in groups if each.members & node.pods.keys()) - {
-            HOSTNAME
-        }
+        here = node.pods.keys()
+        return frozenset(
+            each.key
+            for each in self._question.problem.groups
+            if each.members & here or (isinstance(each, Near) and each.anchors & here)
+        ) - {HOSTNAME}
 
     def _is_within_limits(self, item: Purchasable) -> bool:
         most = self._most[item.name]

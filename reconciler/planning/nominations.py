@@ -26,6 +26,7 @@ from growth.scheduling.shape import Shape
 from growth.scheduling.verdicts import Fits
 from reconciler.core.decision import NEVER
 from reconciler.facts.serving import serves_now
+from reconciler.planning.followers import without_affinity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -239,7 +240,8 @@ def _vain(place: Nomination, pod: Pod, world: World) -> Node | None:
     )
     alone = {**world.cluster.occupancies, node.name: held}
     emptied = msgspec.structs.replace(world.cluster, occupancies=alone)
-    return None if isinstance(verdict(pod, node, emptied), Fits) else node
+    # If the pods that it must be near went elsewhere, that isn't the node's fault either.
+    return None if isinstance(verdict(without_affinity(pod), node, emptied), Fits) else node
 
 
 def _stays(pod: Pod) -> bool:

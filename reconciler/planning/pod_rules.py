@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from growth.scheduling.pod import Pod
+from growth.scheduling.pod_affinity import company_of
 from growth.scheduling.spread import like_by_domain
-from reconciler.solver import HOSTNAME, Apart, Group, SpreadRule, Together
+from reconciler.solver import HOSTNAME, Apart, Group, Near, SpreadRule, Together
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from growth.scheduling.affinity_terms import Term
     from growth.scheduling.cluster import Cluster
     from growth.scheduling.spread_constraints import SpreadConstraint
+    from reconciler.planning.followers import FollowerRules
 
 
 class Kin(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,15 +47,20 @@ class PodRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def company(
-    kin: Sequence[Kin], cluster: Cluster, domains: Mapping[str, Mapping[str, str]]
+    kin: Sequence[Kin],
+    cluster: Cluster,
+    domains: Mapping[str, Mapping[str, str]],
+    *,
+    followers: FollowerRules,
 ) -> PodRules:
     """The rules between the classes of a plan; `domains` has the labels of each offer."""
-    waiting = dict(_waiting(kin, cluster))
+    waiting = _waiting_with_followers(kin, cluster, followers)
     planned = [one for one in kin if one.name not in waiting]
     marks, repels = _tokens(planned, cluster)
     return PodRules(
         groups=(
-            *_nearby(planned, cluster),
+            *_together(planned, followers),
+            *_near(planned, cluster, domains, followers=followers),
             *_apart(planned, cluster),
             *_spreads(planned, cluster, domains),
         ),
@@ -88,6 +95,40 @@ def _means(term: Term, pod: Pod, cluster: Cluster) -> bool:
     return term.means(pod.metadata, cluster.labels_of_namespace(namespace))
 
 
+def _waiting_with_followers(
+    kin: Sequence[Kin], cluster: Cluster, followers: FollowerRules
+) -> dict[str, str]:
+    """The same, with those that must be near pods that wait themselves."""
+    waiting = dict(_waiting(kin, cluster))
+    by_name = {one.name: one for one in kin}
+    tied = [one for one in kin if one.pod.affinity_terms and one.name not in waiting]
+    while more := {
+        one.name: _told(by_name[first].pod)
+        for one in tied
+        if one.name not in waiting
+        if (first := _awaited(one, [by_name[name] for name in waiting], cluster, followers))
+    }:
+        waiting |= more
+    return waiting
+
+
+def _awaited(
+    one: Kin, waiting: Sequence[Kin], cluster: Cluster, followers: FollowerRules
+) -> str | None:
+    """A class that waits and without which this one has no place in this plan."""
+    anchors = followers.anchors.get(one.name)
+    if anchors is None:
+        meant = (each.name for each in waiting if not one.offers and _is_meant(one, each, cluster))
+        return next(meant, None)
+    if company_of(one.pod, cluster) or not anchors <= {each.name for each in waiting}:
+        return None
+    return min(anchors)
+
+
+def _told(other: Pod) -> str:
+    return f"it is planned once {other.name} has a place"
+
+
 def _waiting(kin: Sequence[Kin], cluster: Cluster) -> Iterator[tuple[str, str]]:
     """Classes that can only be judged when others have their places, with the reason."""
     before: list[Kin] = []
@@ -98,13 +139,11 @@ def _waiting(kin: Sequence[Kin], cluster: Cluster) -> Iterator[tuple[str, str]]:
         # pods from being compared with each other.
         rivals = before if _is_choosy(one) else choosy
         other = next((each for each in rivals if _must_follow(one, each, cluster)), None)
-        if other is None and not one.offers and one.pod.affinity_terms:
-            other = next((each for each in kin if _is_looked_for(one, each, cluster)), None)
         if other is None:
             before.append(one)
             choosy += [one] if _is_choosy(one) else []
         else:
-            yield one.name, f"it is planned once {other.pod.name} has a place"
+            yield one.name, _told(other.pod)
 
 
 def _is_choosy(one: Kin) -> bool:
@@ -124,14 +163,9 @@ def _must_follow(one: Kin, other: Kin, cluster: Cluster) -> bool:
     )
 
 
-def _is_looked_for(one: Kin, other: Kin, cluster: Cluster) -> bool:
-    """Whether this class must be near the other, which has no place yet."""
-    terms = one.pod.affinity_terms
-    return (
-        bool(terms)
-        and one.name != other.name
-        and all(_means(term, other.pod, cluster) for term in terms)
-    )
+def _is_meant(one: Kin, other: Kin, cluster: Cluster) -> bool:
+    """Whether this class must be near the other."""
+    return all(_means(term, other.pod, cluster) for term in one.pod.affinity_terms)
 
 
 def _tokens(
@@ -167,22 +201,48 @@ def _distinct(terms: Iterable[Term]) -> list[Term]:
     return list(dict.fromkeys(terms))
 
 
-def _nearby(kin: Sequence[Kin], cluster: Cluster) -> Iterator[Together]:
+def _together(kin: Sequence[Kin], followers: FollowerRules) -> Iterator[Together]:
     """Groups whose pods must be near each other, none of which is anywhere yet."""
-    wishes = dict.fromkeys(one.pod.affinity_terms for one in kin if one.pod.affinity_terms)
-    for number, terms in enumerate(wishes):
-        members = [
-            one
-            for one in kin
-            if one.pod.affinity_terms == terms
-            and all(_means(term, one.pod, cluster) for term in terms)
-        ]
-        for term in terms if members else ():
+    planned = frozenset(one.name for one in kin)
+    for number, (terms, names) in enumerate(followers.groups):
+        for key in sorted({term.topology_key for term in terms}) if names & planned else ():
             yield Together(
-                name=f"near by {term.topology_key} {number}",
-                key=term.topology_key,
-                members=frozenset(one.name for one in members),
+                name=f"near by {key} {number}",
+                key=key,
+                members=names & planned,
             )
+
+
+def _near(
+    kin: Sequence[Kin],
+    cluster: Cluster,
+    domains: Mapping[str, Mapping[str, str]],
+    *,
+    followers: FollowerRules,
+) -> Iterator[Near]:
+    """Groups of followers, with the pods that they may follow and those that run already."""
+    planned = frozenset(one.name for one in kin)
+    alike: defaultdict[tuple[tuple[Term, ...], frozenset[str]], list[Kin]] = defaultdict(list)
+    for one in kin:
+        if one.name in followers.anchors:
+            alike[one.pod.affinity_terms, followers.anchors[one.name] & planned].append(one)
+    for number, ((terms, anchors), members) in enumerate(alike.items()):
+        found = company_of(members[0].pod, cluster)
+        for key in sorted({term.topology_key for term in terms}):
+            running = frozenset(value for own, value in found if own == key)
+            yield Near(
+                name=f"near others by {key} {number}",
+                key=key,
+                members=frozenset(one.name for one in members),
+                anchors=anchors,
+                running=_offers_that_are(running, domains) if key == HOSTNAME else running,
+            )
+
+
+def _offers_that_are(
+    hosts: frozenset[str], domains: Mapping[str, Mapping[str, str]]
+) -> frozenset[str]:
+    return frozenset(name for name, labels in domains.items() if labels.get(HOSTNAME) in hosts)
 
 
 def _apart(kin: Sequence[Kin], cluster: Cluster) -> Iterator[Apart]:

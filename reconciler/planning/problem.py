@@ -23,11 +23,12 @@ from reconciler.buying.limits import SetLimit
 from reconciler.buying.offers import Purchasable
 from reconciler.planning.capacity import Spot
 from reconciler.planning.demand import ComingPods
+from reconciler.planning.followers import followers_of, without_affinity
 from reconciler.planning.pod_rules import Kin, company, spread_keys, without_spread
 from reconciler.solver import Offer, PodClass, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from growth.scheduling.cluster import Cluster
     from growth.scheduling.node import Node
@@ -130,9 +131,14 @@ def planning_problem(
     resources = _wanted(each.like for each in classes)
     ground = _with_room(ground, [each.like.requests for each in classes], resources)
     judge = _Judge(ground, market.items, nominated=nominated, resources=resources)
-    asked = [judge.asked(each) for each in classes]
+    followers = followers_of(
+        {each.name: each.like for each in classes},
+        ground.cluster,
+        is_possible=judge.has_room({each.name: each for each in classes}),
+    )
+    asked = [judge.asked(each, is_follower=each.name in followers.anchors) for each in classes]
     kin = [Kin(name=each.name, pod=each.pods.like, offers=each.offers) for each in asked]
-    rules = company(kin, ground.cluster, judge.domains)
+    rules = company(kin, ground.cluster, judge.domains, followers=followers)
     planned = [each for each in asked if each.name not in rules.waiting]
     limits = market.limits()
     return PlanningProblem(
@@ -202,12 +208,28 @@ class _Judge:
         self._known: dict[tuple[object, ...], tuple[frozenset[str], tuple[tuple[str, int], ...]]]
         self._known = {}
 
-    def asked(self, pods: _Class) -> _Asked:
-        """A class with the offers that it may use."""
+    def has_room(self, classes: Mapping[str, _Class]) -> Callable[[str], bool]:
+        """Whether any pod of a class has a place by itself, by the name of the class."""
+
+        def is_possible(of: str) -> bool:
+            needs, offers = classes[of].like.requests, self.asked(classes[of]).offers
+            return any(name in offers and room.covers(needs) for name, room in places)
+
+        places = [(item.name, item.room) for item in self._items]
+        places += [(spot.name, spot.room) for spot in self._spots]
+        return is_possible
+
+    def asked(self, pods: _Class, *, is_follower: bool = False) -> _Asked:
+        """A class with the offers that it may use; where followers may be, the Problem tells."""
         pod = pods.like
-        key = self._key(pod, pods.pools)
+        key = (*self._key(pod, pods.pools), is_follower)
         if key not in self._known:
-            self._known[key] = self._allowed(pod, pods.pools)
+            keys = spread_keys(pod)
+            if is_follower:
+                keys |= {term.topology_key for term in pod.affinity_terms}
+                pod = without_affinity(pod)
+            self._known[key] = self._allowed(pod, pods.pools, keys=keys)
+        pod = pods.like
         allowed, narrowed = self._known[key]
         is_in_vain, declined = self._nominated.is_in_vain(pod.shape), self._nominated.declined
         vain = frozenset(
@@ -230,10 +252,9 @@ class _Judge:
         return (*own, pod.shape)
 
     def _allowed(
-        self, pod: Pod, pools: frozenset[str]
+        self, pod: Pod, pools: frozenset[str], *, keys: frozenset[str]
     ) -> tuple[frozenset[str], tuple[tuple[str, int], ...]]:
         bare = without_spread(pod)
-        keys = spread_keys(pod)
         own = [item for item in self._items if item.pool.name in pools]
         bought = {item.name: self._of_item(bare, item) for item in own}
         there = {

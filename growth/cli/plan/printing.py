@@ -21,6 +21,7 @@ from growth.cli.terminal.money import (
     the_currency,
 )
 from growth.cli.terminal.tables import aligned
+from reconciler.solver import Stop
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -135,9 +136,10 @@ def first_fit_of(paper: PlanOnPaper) -> Decimal:
 def gap_of(paper: PlanOnPaper) -> float | None:
     """How far the cost is above the bound, as a fraction; None if there is no bound.
 
-    It is also None with several currencies, because each of them has its own bound.
+    It is also None with several currencies, because each of them has its own bound, if pods were
+    planned in several rounds, and if it isn't known whether pods must be left out.
     """
-    if not is_in_one_currency(paper):
+    if not is_in_one_currency(paper) or rounds_of(paper) > 1 or is_unsure_of_pods(paper):
         return None
     cost, bound = cost_of_plan(paper), bound_of(paper)
     if not bound:
@@ -145,9 +147,23 @@ def gap_of(paper: PlanOnPaper) -> float | None:
     return round(float(cost / bound - 1), 6)
 
 
+def rounds_of(paper: PlanOnPaper) -> int:
+    """How many plans were made one after the other: each is bound by those before it."""
+    return sum(bool(plan.nodes) for plan in paper.plans)
+
+
+def is_unsure_of_pods(paper: PlanOnPaper) -> bool:
+    """Whether a plan leaves pods out, and others might place them."""
+    sure = {Stop.PROVEN, Stop.NOTHING_TO_DO}
+    return any(plan.unplaced and plan.stop not in sure for plan in paper.plans)
+
+
 def stop_of(paper: PlanOnPaper) -> str:
-    """What ended the search; with several rounds, the last one counts."""
-    return paper.plans[-1].stop.value if paper.plans else "nothing to do"
+    """What ended the search; with several rounds, the weakest reason: a proof is of one round."""
+    stops = [plan.stop for plan in paper.plans]
+    if rounds_of(paper) > 1:
+        stops = [stop for stop in stops if stop is not Stop.PROVEN] or [Stop.DRY]
+    return stops[-1].value if stops else Stop.NOTHING_TO_DO.value
 
 
 def plan_table(plan: PlanReport, *, seconds: float) -> Iterator[str]:
@@ -208,7 +224,9 @@ def _quality(paper: PlanOnPaper, seconds: float) -> str:
         return (
             f"planned separately for each currency, as currencies aren't compared · {seconds:.2f} s"
         )
-    return f"{_proof(gap_of(paper))} · first-fit {hourly(first_fit_of(paper))} · {seconds:.2f} s"
+    rounds = rounds_of(paper)
+    proof = f"planned in {rounds} rounds, cost not proven" if rounds > 1 else _proof(gap_of(paper))
+    return f"{proof} · first-fit {hourly(first_fit_of(paper))} · {seconds:.2f} s"
 
 
 def _proof(gap: float | None) -> str:
