@@ -1,4 +1,4 @@
-"""Keeps certificates current while a process leads, and once when a person requests it.
+"""Keeps certificates current while a process runs, and once when a person requests it.
 
 A round reads everything, writes what is due, and repeats until nothing is due. What can't be
 written is reported and left for the next round, so that a missing permission or namespace doesn't
@@ -21,10 +21,11 @@ from growth.errors import DecideAgain, GrowthError
 from growth.kube.election import LeadershipLost
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from certs.metrics import CertsMetrics
     from certs.objects import CertificatesFound
+    from certs.wanted import WantedAuthority
     from growth.kube.transport import Connection
 
 INTERVAL: Final = 60.0
@@ -48,10 +49,15 @@ class RoundDone(NamedTuple):
 
 
 async def keep_certificates(
-    connection: Connection, *, namespace: str, metrics: CertsMetrics, may_write: Callable[[], None]
+    connection: Connection,
+    *,
+    namespace: str,
+    metrics: CertsMetrics,
+    may_write: Callable[[], None],
+    wanted: Sequence[WantedAuthority] = WANTED,
 ) -> None:
     """Keep certificates current until cancelled. `may_write` raises if another process leads."""
-    objects = Objects(connection, namespace=namespace, wanted=WANTED, policy=POLICY)
+    objects = Objects(connection, namespace=namespace, wanted=wanted, policy=POLICY)
     told: tuple[str, ...] = ()
     while True:
         try:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from datetime import timedelta
 from enum import Enum, StrEnum, auto
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from growth.api import installed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 DAY: Final = timedelta(days=1)
 
@@ -111,3 +114,16 @@ SCHEDULER: Final = WantedAuthority(
 )
 """kube-scheduler reads the authority of an extender only when it starts."""
 WANTED: Final = (OWN, SCHEDULER)
+
+
+def without_webhook(wanted: Iterable[WantedAuthority]) -> tuple[WantedAuthority, ...]:
+    """The same where no webhook has to be trusted: no webhook configuration is read or written."""
+    return tuple(
+        msgspec.structs.replace(
+            authority,
+            leaves=tuple(
+                msgspec.structs.replace(leaf, configuration="") for leaf in authority.leaves
+            ),
+        )
+        for authority in wanted
+    )

@@ -21,7 +21,7 @@ from growth.installation.rendering import digested, part_objects, renamed
 from growth.installation.values import InstallationValues, schema
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from growth.installation.places import ManifestPart, When
 
@@ -97,12 +97,12 @@ def _template(part: ManifestPart, words: Mapping[str, str]) -> str:
     return _within(part.when, filled.replace(NAMESPACE, "{{ .Release.Namespace }}"))
 
 
-def _within(when: When | None, text: str) -> str:
-    if when is None:
+def _within(when: Sequence[When], text: str) -> str:
+    if not when:
         return text
-    return (
-        f"{{{{- if eq .Values.{when.value} {json.dumps(when.equals)} }}}}\n{text}{{{{- end }}}}\n"
-    )
+    all_true = [f"eq .Values.{each.value} {json.dumps(each.equals)}" for each in when]
+    condition = all_true[0] if len(all_true) == 1 else f"and ({') ('.join(all_true)})"
+    return f"{{{{- if {condition} }}}}\n{text}{{{{- end }}}}\n"
 
 
 def _escaped(text: str) -> str:

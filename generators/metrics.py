@@ -25,7 +25,7 @@ PACKAGES: Final = {
     "extender": "extender",
     "webhooks": "webhooks",
     "reconciler": "reconciler",
-    "certs": "reconciler",
+    "certs": "certs",
 }
 """Where metrics are declared, and which process reports them; the first match counts."""
 
@@ -60,6 +60,7 @@ _HEADS: Final = {
     "webhooks": "Webhooks",
     "extender": "Extender",
     "reconciler": "Reconciler",
+    "certs": "Certificates",
 }
 
 

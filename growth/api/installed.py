@@ -19,6 +19,9 @@ RECONCILER: Final = "growth-reconciler"
 WEBHOOKS: Final = "growth-webhooks"
 """Admits pods. Its MutatingWebhookConfiguration has the same name."""
 
+CERTS: Final = "growth-certs"
+"""Creates and renews the certificates of the others."""
+
 EXTENDER: Final = "growth-extender"
 """Runs next to kube-scheduler."""
 
@@ -28,6 +31,7 @@ SCHEDULER: Final = "growth-scheduler"
 WORKLOADS: Final = {
     RECONCILER: "deployments",
     WEBHOOKS: "deployments",
+    CERTS: "deployments",
     EXTENDER: "daemonsets",
     SCHEDULER: "deployments",
 }

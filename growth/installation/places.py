@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from growth.api.installed import EXTENDER, RECONCILER, SCHEDULER, WEBHOOKS
+from growth.api.installed import CERTS, EXTENDER, RECONCILER, SCHEDULER, WEBHOOKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,8 +34,8 @@ class ManifestPart:
 
     file: str
     """The path below manifests/."""
-    when: When | None = None
-    """None means always."""
+    when: tuple[When, ...] = ()
+    """All of them must be true."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,12 @@ class ValuePlace:
     """Its name, as in values.yaml, with dots."""
 
 
-_HETZNER: Final = When("provider", "hetzner")
-_KWOK: Final = When("provider", "kwok")
-_SECOND: Final = When("scheduler", "Second")
-_WEBHOOK: Final = When("admission", "Webhook")
-_MONITORING: Final = When("monitoring", equals=True)
+_HETZNER: Final = (When("provider", "hetzner"),)
+_KWOK: Final = (When("provider", "kwok"),)
+_SECOND: Final = (When("scheduler", "Second"),)
+_WEBHOOK: Final = (When("admission", "Webhook"),)
+_MANAGED: Final = (When("certificates", "managed"),)
+_MONITORING: Final = (When("monitoring", equals=True),)
 
 NAMESPACE_PART: Final = ManifestPart("base/namespace.yaml")
 """It is applied first. Helm creates the namespace itself."""
@@ -61,12 +62,14 @@ PARTS: Final = (
     ManifestPart("base/priority.yaml"),
     ManifestPart("base/guard.yaml"),
     ManifestPart("base/reconciler.yaml"),
+    ManifestPart("base/certs.yaml", _MANAGED),
+    ManifestPart("base/certs-webhook.yaml", (*_MANAGED, *_WEBHOOK)),
     ManifestPart("base/webhooks.yaml", _WEBHOOK),
     ManifestPart("base/webhook.yaml", _WEBHOOK),
-    ManifestPart("base/admission-policy.yaml", When("admission", "Policy")),
+    ManifestPart("base/admission-policy.yaml", (When("admission", "Policy"),)),
     ManifestPart("base/extender.yaml"),
     ManifestPart("base/metrics.yaml"),
-    ManifestPart("base/network-policies.yaml", When("networkPolicies", equals=True)),
+    ManifestPart("base/network-policies.yaml", (When("networkPolicies", equals=True),)),
     ManifestPart("overlays/hetzner/access.yaml", _HETZNER),
     ManifestPart("overlays/hetzner/guard.yaml", _HETZNER),
     ManifestPart("overlays/kwok/access.yaml", _KWOK),
@@ -94,14 +97,10 @@ def _of_workload(
 PLACES: Final = (
     *_of_workload("Deployment", RECONCILER, "reconciler", "reconciler"),
     *_of_workload("Deployment", WEBHOOKS, "webhooks", "servers"),
+    *_of_workload("Deployment", CERTS, "certs", "servers"),
     *_of_workload("DaemonSet", EXTENDER, "extender", "servers"),
     *_of_workload("Deployment", SCHEDULER, "extender", "servers", container=1),
-    ValuePlace(
-        "Deployment",
-        RECONCILER,
-        (*_POD, "containers", 0, "env", 1, "value"),
-        "certificates",
-    ),
+    ValuePlace("Deployment", CERTS, (*_POD, "containers", 0, "env", 1, "value"), "admission"),
     ValuePlace("Deployment", SCHEDULER, (*_POD, "containers", 0, "image"), "images.scheduler"),
     ValuePlace("Deployment", RECONCILER, ("spec", "replicas"), "replicas.reconciler"),
     ValuePlace("Deployment", WEBHOOKS, ("spec", "replicas"), "replicas.webhooks"),

@@ -34,9 +34,9 @@ def rendered(values: InstallationValues, *, namespace: str = NAMESPACE) -> list[
     return items
 
 
-def applies(when: When | None, chosen: dict[str, Any]) -> bool:
-    """Whether a condition is true."""
-    return when is None or chosen[when.value] == when.equals
+def applies(when: Iterable[When], chosen: dict[str, Any]) -> bool:
+    """Whether all conditions are true."""
+    return all(chosen[each.value] == each.equals for each in when)
 
 
 def part_objects(part: ManifestPart) -> Iterator[Object]:

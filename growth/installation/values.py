@@ -67,7 +67,7 @@ class ImageValues(_Part):
     """The images of growth's pods."""
 
     servers: Image = f"growth-servers:{growth.__version__}"
-    """Image of the webhooks and the extender."""
+    """Image of the webhooks, the extender and growth-certs."""
     reconciler: Image = f"growth-reconciler:{growth.__version__}"
     """Image of the reconciler, which contains the optimiser."""
     scheduler: Image = "registry.k8s.io/kube-scheduler:v1.36.3"
@@ -119,6 +119,7 @@ class ContainerResources(_Part):
     reconciler: ResourceValues = _resources("200m", "512Mi", "2Gi")
     webhooks: ResourceValues = _resources("50m", "96Mi", "512Mi")
     extender: ResourceValues = _resources("100m", "96Mi", "512Mi")
+    certs: ResourceValues = _resources("10m", "64Mi", "256Mi")
 
 
 class InstallationValues(_Part):

@@ -49,7 +49,9 @@ def live(cluster: LiveCluster, with_its_account: LiveCluster, log: Path) -> None
     cluster.kubectl("apply", "-f", str(EXAMPLE))
     pool = pool_of(POOL)
     pool["spec"]["scaleDown"] = {"idleAfter": "1h"}
-    with reconciling(with_its_account, log, GROWTH_LEASE_NAMESPACE=SYSTEM):
+    # As it is installed: the lease is beside it, and growth-certs keeps the certificates.
+    settings = {"GROWTH_LEASE_NAMESPACE": SYSTEM, "GROWTH_CERTIFICATES": "external"}
+    with reconciling(with_its_account, log, **settings):
         work = deployment("some", pool=POOL, replicas=1, cpu="1", memory="1Gi")
         cluster.create(pool, work)
         wait_until(lambda: is_served(cluster), "the node serves", within=120)

@@ -141,7 +141,7 @@ class TestOnARealServer:
         assert before["webhooks"][0]["clientConfig"]["caBundle"]
         assert after["webhooks"] == before["webhooks"]
         told = capsys.readouterr().out.splitlines()
-        assert told[0] == "definitions  5 unchanged"
+        assert told[0] == "definitions  6 unchanged"
         assert "changed" not in told[1].replace("unchanged", "")
 
     @pytest.mark.long

@@ -122,7 +122,7 @@ def test_an_image_of_a_persons_own_keeps_its_name_in_another_namespace() -> None
 
     elsewhere = rendered(values, namespace="machines")
 
-    assert json.dumps(elsewhere).count(SYSTEM) == json.dumps(elsewhere).count(image) == 3
+    assert json.dumps(elsewhere).count(SYSTEM) == json.dumps(elsewhere).count(image) == 4
 
 
 def test_another_content_of_a_configuration_has_another_name() -> None:

@@ -8,7 +8,9 @@ import msgspec
 import pytest
 
 from certs.wanted import EXTENDER
+from growth.installation.rendering import rendered
 from growth.installation.rights import rights_of
+from growth.installation.values import Admission, InstallationValues, SchedulerChoice
 from growth.scheduling.objects import Pod
 from tests.manifests.reading import ALL, SYSTEM, Object, named, pods
 
@@ -18,7 +20,13 @@ CONTAINERS = {
     for name, pod in PODS.items()
     for container in pod["containers"]
 }
-ACCOUNTS = ("growth-reconciler", "growth-webhooks", "growth-extender", "growth-scheduler")
+ACCOUNTS = (
+    "growth-reconciler",
+    "growth-webhooks",
+    "growth-certs",
+    "growth-extender",
+    "growth-scheduler",
+)
 ON_ITS_HOST = "growth-extender"
 
 
@@ -104,7 +112,7 @@ def test_the_reconciler_reads_the_stream_at_a_name_that_the_extender_can_prove()
     }
 
 
-@pytest.mark.parametrize("name", ["growth-reconciler", "growth-webhooks"])
+@pytest.mark.parametrize("name", ["growth-reconciler", "growth-webhooks", "growth-certs"])
 def test_growth_never_waits_for_a_machine_that_it_buys(name: str) -> None:
     pod = PODS[name]
     [term] = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][
@@ -140,6 +148,24 @@ def test_no_role_lets_anybody_out_of_it(account: str) -> None:
             assert right.verb in {"get", "create", "patch"} | taken_away
             assert right.namespace
             assert right.verb == "create" or right.name or right.namespace == "kube-system"
+
+
+@pytest.mark.parametrize("account", ACCOUNTS)
+def test_the_keys_of_the_authorities_are_nobody_elses(account: str) -> None:
+    keys = {right for right in rights_of(account, ALL) if right.name.endswith(("-ca", "-tls"))}
+    webhooks = {
+        right for right in rights_of(account, ALL) if right.group == "admissionregistration.k8s.io"
+    }
+
+    assert bool(keys) == bool(webhooks) == (account == "growth-certs")
+
+
+@pytest.mark.parametrize("account", ACCOUNTS)
+def test_where_a_policy_admits_pods_nobody_may_touch_a_webhook(account: str) -> None:
+    values = InstallationValues(admission=Admission.POLICY, scheduler=SchedulerChoice.SECOND)
+    groups = {right.group for right in rights_of(account, rendered(values))}
+
+    assert "admissionregistration.k8s.io" not in groups
 
 
 @pytest.mark.parametrize("account", ["growth-webhooks", "growth-extender"])

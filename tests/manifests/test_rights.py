@@ -19,10 +19,15 @@ import yaml
 
 from certs.objects import Objects
 from certs.tending import tend
-from certs.wanted import WANTED, Policy
+from certs.wanted import WANTED, Policy, without_webhook
 from growth.installation.rendering import rendered
 from growth.installation.rights import Right, rights_of
-from growth.installation.values import InstallationValues, ProviderChoice, SchedulerChoice
+from growth.installation.values import (
+    Admission,
+    InstallationValues,
+    ProviderChoice,
+    SchedulerChoice,
+)
 from growth.kube.transport import connect
 from kwok.ports import free_port
 from tests.live import ROOT, wait_until
@@ -36,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
+    from certs.wanted import WantedAuthority
     from growth.installation.shipped import Object
     from tests.live import LiveCluster
     from tests.manifests.witness import Witness
@@ -46,10 +52,15 @@ ITEMS: Final = rendered(InstallationValues(provider=ProviderChoice.KWOK))
 SECOND: Final = rendered(
     InstallationValues(provider=ProviderChoice.KWOK, scheduler=SchedulerChoice.SECOND)
 )
+WITHOUT_WEBHOOK: Final = rendered(
+    InstallationValues(provider=ProviderChoice.KWOK, admission=Admission.POLICY)
+)
 CONFIGURATION: Final = (
     ROOT / "manifests" / "overlays" / "second-scheduler" / "scheduler-configuration.yaml"
 )
 QUICKLY: Final = {"GROWTH_STABLE_INTERVAL": "100ms", "GROWTH_LEASE_DURATION": "3s"}
+
+AS_INSTALLED: Final = {"GROWTH_LEASE_NAMESPACE": SYSTEM, "GROWTH_CERTIFICATES": "external"}
 
 UNUSED: Final[dict[tuple[str, str], str]] = {
     ("pods/eviction", "create"): "nodes with pods are drained where something replaces them",
@@ -163,13 +174,40 @@ async def test_the_reconciler_works_with_its_roles(installed: LiveCluster, tmp_p
     await asyncio.to_thread(installed.kubectl, "apply", "-f", str(EXAMPLE))
     await asyncio.to_thread(installed.create, pool_of("cx23"))
     async with witness(installed, token, tmp_path) as proxy:
-        async with running("reconciler", proxy, tmp_path, GROWTH_LEASE_NAMESPACE=SYSTEM):
+        async with running("reconciler", proxy, tmp_path, **AS_INSTALLED):
             work = deployment("some", pool="cx23", replicas=1, cpu="1", memory="1Gi")
             await asyncio.to_thread(installed.create, work)
             await until(lambda: is_bound(installed), "the pod is bound")
             await asyncio.to_thread(installed.kubectl, "delete", "deployment", "some")
-            await rotate(installed, proxy)
         check("growth-reconciler", proxy)
+
+
+async def test_the_keeper_of_certificates_works_with_its_roles(
+    installed: LiveCluster, tmp_path: Path
+) -> None:
+    token = await asyncio.to_thread(token_of, installed, "growth-certs")
+    async with witness(installed, token, tmp_path) as proxy:
+        async with running("certs", proxy, tmp_path):
+            await until(lambda: has_certificates(installed), "the certificates are made")
+            await rotate(installed, proxy)
+        check("growth-certs", proxy)
+
+
+async def test_where_a_policy_admits_pods_no_webhook_is_touched(
+    installed: LiveCluster, tmp_path: Path
+) -> None:
+    token = await asyncio.to_thread(token_of, installed, "growth-certs")
+    async with witness(installed, token, tmp_path) as proxy:
+        async with running("certs", proxy, tmp_path, GROWTH_ADMISSION="Policy"):
+            await until(lambda: has_certificates(installed), "the certificates are made")
+            await rotate(installed, proxy, wanted=without_webhook(WANTED))
+        check("growth-certs", proxy, WITHOUT_WEBHOOK)
+
+
+def has_certificates(cluster: LiveCluster) -> bool:
+    found = cluster.get("secrets", "--namespace", SYSTEM)["items"]
+    names = {each["metadata"]["name"] for each in found}
+    return {leaf.name for authority in WANTED for leaf in authority.leaves} <= names
 
 
 async def test_the_second_scheduler_works_with_its_roles(
@@ -233,7 +271,9 @@ def of_growth(*words: str) -> tuple[str, ...]:
     return (*words, "--namespace", SYSTEM)
 
 
-async def rotate(cluster: LiveCluster, proxy: Witness) -> None:
+async def rotate(
+    cluster: LiveCluster, proxy: Witness, *, wanted: Sequence[WantedAuthority] = WANTED
+) -> None:
     """All certificates are made anew, which writes each Secret that there is and makes one."""
     for name in ("growth-ca", "growth-scheduler-ca"):
         words = of_growth("annotate", "--overwrite", "secret", name, "growth.dev/rotate=now")
@@ -241,6 +281,6 @@ async def rotate(cluster: LiveCluster, proxy: Witness) -> None:
     await asyncio.to_thread(cluster.kubectl, *of_growth("delete", "secret", "growth-extender-tls"))
     async with await connect(kubeconfig=proxy.kubeconfig, process="test") as connection:
         policy = Policy(overlap=Policy().skew * 0)
-        kept = Objects(connection, namespace=SYSTEM, wanted=WANTED, policy=policy)
+        kept = Objects(connection, namespace=SYSTEM, wanted=wanted, policy=policy)
         done = await tend(kept, may_write=lambda: None)
     assert not done.problems

@@ -14,7 +14,14 @@ from pathlib import Path
 
 DISTRIBUTION = "growth-autoscaler"
 PACKAGES = ("growth", "extender", "webhooks", "reconciler", "certs")
-COMMANDS = ("growth", "kubectl-growth", "growth-extender", "growth-webhooks", "growth-reconciler")
+COMMANDS = (
+    "growth",
+    "kubectl-growth",
+    "growth-extender",
+    "growth-webhooks",
+    "growth-certs",
+    "growth-reconciler",
+)
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from certs.objects import Objects
 from certs.showing import rows
 from certs.wanted import POLICY, WANTED
-from growth.api.installed import RECONCILER
+from growth.api.installed import CERTS
 from growth.cli.doctor.examination.finding import fail, ok, warn
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ async def examine_certificates(place: ExaminedCluster) -> Findings:
 
 
 def _bad(listed: tuple[Row, ...], place: ExaminedCluster, *, now: datetime) -> Iterator[Finding]:
-    logs = f"kubectl -n {place.namespace} logs deployment/{RECONCILER}"
+    logs = f"kubectl -n {place.namespace} logs deployment/{CERTS}"
     for row in listed:
         if row.until is not None and row.until < now:
             text = f"{row.name} expired {(now - row.until).days} days ago"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.api import installed
-from growth.api.installed import RECONCILER, RECONCILER_LEASE, WEBHOOKS, WORKLOADS
+from growth.api.installed import CERTS, RECONCILER, RECONCILER_LEASE, WEBHOOKS, WORKLOADS
 from growth.cli.cluster.stopped import ASIDE_REMEDY, LEASES, REMEDY, put_aside_by, stopped_by
 from growth.cli.doctor.examination.finding import PATIENCE, fail, ok, warn
 from growth.installation.awaiting import complaint, is_over, shortage
@@ -30,7 +30,7 @@ NEEDED: Final = (
 
 async def is_installed(place: ExaminedCluster) -> bool:
     """Whether growth is installed in this namespace."""
-    return await _workload(place, RECONCILER) is not None
+    return await installed_workload(place, RECONCILER) is not None
 
 
 async def examine_processes(place: ExaminedCluster) -> Findings:
@@ -45,14 +45,15 @@ async def examine_processes(place: ExaminedCluster) -> Findings:
         yield finding
 
 
-async def _workload(place: ExaminedCluster, name: str) -> dict[str, Any] | None:
+async def installed_workload(place: ExaminedCluster, name: str) -> dict[str, Any] | None:
+    """The Deployment or DaemonSet of a process; None if there is none."""
     return await place.found(f"{APPS}/{place.namespace}/{WORKLOADS[name]}/{name}")
 
 
 async def _workloads(place: ExaminedCluster) -> Findings:
     well = []
     for name in WORKLOADS:
-        workload = await _workload(place, name)
+        workload = await installed_workload(place, name)
         if workload is None:
             if await _is_missed(place, name):
                 yield fail("processes", f"{name} is missing", "run growth install to restore it")
@@ -70,11 +71,14 @@ async def _workloads(place: ExaminedCluster) -> Findings:
 
 
 async def _is_missed(place: ExaminedCluster, name: str) -> bool:
-    """Whether it should exist: a policy admits pods without a process."""
+    """Whether it should exist.
+
+    A policy admits pods without a process, and another program may keep the certificates.
+    """
     match name:
         case installed.WEBHOOKS:
             return await place.found(WEBHOOK) is not None
-        case installed.SCHEDULER:
+        case installed.SCHEDULER | installed.CERTS:
             return False
         case _:
             return True
@@ -97,7 +101,8 @@ def _more(name: str) -> str:
             "no node has the label node-role.kubernetes.io/control-plane: for a managed control "
             "plane, use growth install with scheduler: Second"
         )
-    return f"kubectl scale deployment {name} --replicas=2, or growth install"
+    replicas = 1 if name == CERTS else 2
+    return f"kubectl scale deployment {name} --replicas={replicas}, or growth install"
 
 
 async def _before(place: ExaminedCluster) -> Findings:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
-from growth.api.installed import EXTENDER, RECONCILER, WEBHOOKS
+from growth.api.installed import CERTS, EXTENDER, RECONCILER, WEBHOOKS
 from growth.api.kinds import NODE_CLASSES
 from growth.cli.cluster.lists import together
 from growth.cli.doctor.examination.finding import PATIENCE, fail, ok
-from growth.cli.doctor.examination.processes import WEBHOOK, is_installed
+from growth.cli.doctor.examination.processes import WEBHOOK, installed_workload, is_installed
 from growth.installation.rendering import rendered
 from growth.installation.rights import rights_of
 from growth.installation.values import Admission, InstallationValues, ProviderChoice
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 AT_ONCE: Final = 16
 SHOWN: Final = 3
-ACCOUNTS: Final = (RECONCILER, WEBHOOKS, EXTENDER)
 
 
 async def examine_rights(place: ExaminedCluster) -> Findings:
@@ -57,7 +56,11 @@ async def _needed(place: ExaminedCluster) -> dict[str, set[Right]]:
         )
         for provider in await _providers(place)
     ]
-    accounts = ACCOUNTS if admission is Admission.WEBHOOK else (ACCOUNTS[0], ACCOUNTS[2])
+    accounts = [RECONCILER, EXTENDER]
+    if admission is Admission.WEBHOOK:
+        accounts.append(WEBHOOKS)
+    if await installed_workload(place, CERTS) is not None:
+        accounts.append(CERTS)
     return {
         account: set.intersection(*(rights_of(account, each) for each in items))
         for account in accounts
