@@ -103,6 +103,16 @@ def test_a_kubelet_registers_with_what_it_likes(guarded: LiveCluster) -> None:
     assert "created" in KUBELET.says(guarded, "create", "--dry-run=server", body=made)
 
 
+def test_a_node_is_not_flooded_with_words_until_the_guards_take_long(guarded: LiveCluster) -> None:
+    many = {f"word-{number}": "" for number in range(1001)}
+    made = node("flooded", annotations=many)
+    refusal = "at most 1,000 labels and annotations"
+
+    assert refusal in KUBELET.says(guarded, "create", "--dry-run=server", body=made)
+    assert refusal in patch_as(KUBELET, guarded, {"metadata": {"annotations": many}})
+    assert refusal in patch_as(KUBELET, guarded, {"metadata": {"labels": many}})
+
+
 SWAP: Final = json.dumps({"nodes": [OURS], "of": 1, "reason": "Unhealthy"})
 LIES: Final[dict[str, dict[str, Any]]] = {
     "it announces a swap that deletes others": on("annotations", replaces=SWAP),
