@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, assert_never
 import msgspec
 
 from growth.scheduling.resources import CPU, MEMORY
-from reconciler.solver import PlannedNode
+from reconciler.solver import HOSTNAME, Near, PlannedNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from reconciler.planning.problem import PlanningProblem
-    from reconciler.solver import Offer, Plan, PodClass
+    from reconciler.solver import Offer, Plan, PodClass, Problem
 
 SCORED = (CPU, MEMORY)
 """The resources by which the scheduler finds the emptiest node."""
@@ -88,26 +88,78 @@ def left_over(question: PlanningProblem, plan: Plan, preference: Preference) -> 
 def _once(
     question: PlanningProblem, plan: Plan, preference: Preference, chance: Random
 ) -> dict[str, int]:
-    rooms = [(room.rank(preference), n, room) for n, room in enumerate(_rooms(question, plan))]
-    heapq.heapify(rooms)
+    rooms = _Rooms(question, plan, preference)
+    # A follower is bound once an anchor is, so those without one are tried again after the others.
+    waiting = _queue(question, chance)
     missing: dict[str, int] = {}
-    least = [min(amounts) for amounts in zip(*_requests(question), strict=True)]
-    for pod in _queue(question, chance):
-        tried = []
-        while rooms:
-            tried.append(heapq.heappop(rooms))
-            _, number, room = tried[-1]
-            if room.holds(pod):
-                room.take(pod)
-                tried[-1] = room.rank(preference), number, room
-                break
-        else:
+    while waiting:
+        left = [pod for pod in waiting if not rooms.placed(pod)]
+        is_over = len(left) == len(waiting)
+        waiting = [] if is_over else [pod for pod in left if rooms.company.needs(pod)]
+        for pod in left if is_over else (pod for pod in left if not rooms.company.needs(pod)):
             missing[pod.name] = missing.get(pod.name, 0) + 1
+    return missing
+
+
+class _Rooms:
+    """All nodes with room, the preferred one first."""
+
+    def __init__(self, question: PlanningProblem, plan: Plan, preference: Preference) -> None:
+        self._preference = preference
+        known = list(_rooms(question, plan))
+        self._heap = [(room.rank(preference), n, room) for n, room in enumerate(known)]
+        heapq.heapify(self._heap)
+        self._least = [min(amounts) for amounts in zip(*_requests(question), strict=True)]
+        self.company = _PlacedAnchors(question.problem)
+
+    def placed(self, pod: PodClass) -> bool:
+        """Place a pod on the first node that takes it, if there is one."""
+        tried = []
+        found = False
+        while self._heap and not found:
+            _, number, room = heapq.heappop(self._heap)
+            found = room.holds(pod) and self.company.admits(pod, room, number)
+            if found:
+                room.take(pod)
+                self.company.note(pod, room, number)
+            tried.append((room.rank(self._preference), number, room))
         for each in tried:
             # A node that is full even for the smallest pod isn't looked at again.
-            if all(need <= have for need, have in zip(least, each[2].left, strict=True)):
-                heapq.heappush(rooms, each)
-    return missing
+            if all(need <= have for need, have in zip(self._least, each[2].left, strict=True)):
+                heapq.heappush(self._heap, each)
+        return found
+
+
+class _PlacedAnchors:
+    """Where the anchors of followers are."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._groups = [group for group in problem.groups if isinstance(group, Near)]
+        self._labels = {offer.name: offer.labels for offer in problem.offers}
+        self._open = {group.name: set(group.running) for group in self._groups}
+
+    def needs(self, pod: PodClass) -> bool:
+        """Whether the pod must be near another one."""
+        return any(pod.name in group.members for group in self._groups)
+
+    def admits(self, pod: PodClass, room: NodeRoom, number: int) -> bool:
+        """Whether the pod finds an anchor on the node, or in its domain."""
+        return all(
+            self._domain(group, room, number) in self._open[group.name]
+            for group in self._groups
+            if pod.name in group.members
+        )
+
+    def note(self, pod: PodClass, room: NodeRoom, number: int) -> None:
+        """Remember a pod that was placed."""
+        for group in self._groups:
+            if pod.name in group.anchors:
+                self._open[group.name].add(self._domain(group, room, number))
+
+    def _domain(self, group: Near, room: NodeRoom, number: int) -> str:
+        if group.key == HOSTNAME:
+            return room.offer if room.offer in group.running else f"node {number}"
+        return self._labels[room.offer].get(group.key, "")
 
 
 def _requests(question: PlanningProblem) -> list[tuple[int, ...]]:

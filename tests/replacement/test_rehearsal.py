@@ -14,7 +14,7 @@ from reconciler.planning.capacity import Spot
 from reconciler.planning.problem import PlanningProblem
 from reconciler.providers.port import Offering
 from reconciler.replacement.rehearsal import NodeRoom, Preference, left_over, with_slack
-from reconciler.solver import Effort, Offer, PodClass, Problem
+from reconciler.solver import HOSTNAME, Effort, Near, Offer, PodClass, Problem
 from reconciler.solver.packing.solving import solve
 from tests.reconciler.build import pool
 from tests.scheduling import build
@@ -56,6 +56,35 @@ def test_where_there_is_enough_room_nobody_is_left_over(preference: Preference) 
 def test_a_scheduler_that_spreads_pods_leaves_crumbs() -> None:
     question = asked(("small", 1000, 4), ("wide", 4000, 1), rooms={"one": 4000, "two": 4000})
     assert missing(question, EMPTIEST) == {"wide": 1}
+
+
+def near(question: PlanningProblem, follower: str, anchor: str) -> PlanningProblem:
+    group = Near(
+        name="near",
+        key=HOSTNAME,
+        members=frozenset({follower}),
+        anchors=frozenset({anchor}),
+    )
+    problem = replace(question.problem, groups=(group,))
+    return msgspec.structs.replace(question, problem=problem)
+
+
+@pytest.mark.parametrize("preference", list(Preference))
+def test_a_follower_comes_after_its_anchor_in_whichever_order_they_are_created(
+    preference: Preference,
+) -> None:
+    question = asked(("a", 1000, 1), ("b", 500, 2), rooms={"one": 4000, "two": 4000})
+    assert missing(near(question, "b", "a"), preference) == {}
+
+
+def test_a_follower_is_left_over_if_its_anchor_goes_where_it_has_no_room() -> None:
+    question = near(
+        asked(("follower", 3000, 1), ("anchor", 1000, 1), rooms={"one": 4000, "two": 2000}),
+        "follower",
+        "anchor",
+    )
+    assert missing(question, FULLEST) == {"follower": 1}
+    assert missing(question, EMPTIEST) == {}
 
 
 def test_one_that_fills_nodes_up_finds_room_for_the_last() -> None:

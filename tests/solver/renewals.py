@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from itertools import chain, combinations
+from itertools import chain, combinations, permutations
 from typing import TYPE_CHECKING
 
 from reconciler.solver import (
@@ -12,6 +12,7 @@ from reconciler.solver import (
     Apart,
     Effort,
     Limit,
+    Near,
     Offer,
     PodClass,
     Problem,
@@ -65,6 +66,29 @@ def cluster(chance: random.Random, *, grouped: bool) -> Renewal:
         ),
         most=chance.choice(({}, {}, {"p": 1, "q": 0}, {"p": 2})),
     )
+
+
+def followed(chance: random.Random) -> Renewal:
+    """The same where pods of one class must be near those of another, if they are already."""
+    renewal = cluster(chance, grouped=chance.random() < 0.5)
+    holds = [node.holds for node in renewal.standing]
+    pairs = [
+        (one.name, other.name)
+        for one, other in permutations(renewal.problem.classes, 2)
+        if all(held.get(other.name) for held in holds if held.get(one.name))
+    ]
+    if not pairs:
+        return renewal
+    follower, anchor = chance.choice(pairs)
+    near = Near(
+        name="near",
+        key=HOSTNAME,
+        members=frozenset({follower}),
+        anchors=frozenset({anchor}),
+        running=frozenset(node.offer for node in renewal.standing if node.holds.get(anchor)),
+    )
+    problem = replace(renewal.problem, groups=(*renewal.problem.groups, near))
+    return replace(renewal, problem=problem)
 
 
 Node = tuple[str, Offer, Counter[str]]
@@ -170,6 +194,8 @@ def moving(renewal: Renewal, goes: Sequence[str]) -> Problem:
 
 
 def _without(renewal: Renewal, group: Group, gone: set[str]) -> Group:
+    if isinstance(group, Near):
+        return replace(group, running=group.running - gone)
     if not isinstance(group, (SpreadRule, Apart)):
         return group
     domains = {

@@ -10,13 +10,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reconciler.solver import Effort, Renewal
+from reconciler.solver import (
+    HOSTNAME,
+    Effort,
+    Near,
+    Offer,
+    PodClass,
+    Problem,
+    RenewableNode,
+    Renewal,
+)
 from reconciler.solver.renewal.renew import renew, unchanged
 from tests.solver.checker import complaints
-from tests.solver.renewals import allowed_sets, best_gain, cluster, moving
+from tests.solver.renewals import allowed_sets, best_gain, cluster, followed, moving
 
 if TYPE_CHECKING:
-    from reconciler.solver import Renewal, Renewed
+    from reconciler.solver import Renewed
 
 BATCH = 15
 
@@ -70,3 +79,33 @@ def test_whatever_the_cluster_its_answer_keeps_every_rule(
 ) -> None:
     renewal = cluster(chance, grouped=grouped)
     is_right(renewal, renew(renewal, Effort.QUICK))
+
+
+@given(chance=st.randoms(use_true_random=False))
+@settings(max_examples=25, deadline=None)
+def test_pods_that_must_be_near_others_move_with_them(chance: random.Random) -> None:
+    renewal = followed(chance)
+    is_right(renewal, renew(renewal, Effort.QUICK))
+
+
+def test_a_node_goes_though_one_of_its_pods_must_be_near_the_other() -> None:
+    room = Offer(name="roomy", capacity=(8, 8), exists=True)
+    old = Offer(name="old", capacity=(0, 0), exists=True)
+    anywhere = frozenset({"roomy", "old"})
+    classes = tuple(
+        PodClass(name=name, requests=(2, 2), count=1, offers=anywhere) for name in ("web", "cache")
+    )
+    near = Near(
+        name="near",
+        key=HOSTNAME,
+        members=frozenset({"web"}),
+        anchors=frozenset({"cache"}),
+        running=frozenset({"old"}),
+    )
+    problem = Problem(
+        resources=("cpu", "memory"), offers=(room, old), classes=classes, groups=(near,)
+    )
+    node = RenewableNode(offer="old", price=9, holds={"web": 1, "cache": 1})
+    answer = renew(Renewal(problem=problem, standing=(node,)), Effort.QUICK)
+    assert answer.goes == ("old",)
+    assert [dict(each.pods) for each in answer.plan.nodes] == [{"cache": 1, "web": 1}]

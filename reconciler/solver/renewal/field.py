@@ -2,9 +2,9 @@
 
 A pod that is counted by a rule about zones (or another domain larger than a node) stays in its
 domain when it moves. Then the rule still holds and the search needs no topology, at the price of a
-few possible moves. Of the pools that a pod may use, only those of the highest weight sell nodes for
-it. A node that costs more to disturb than to keep, or whose pods can't move, is never removed; its
-free room is capacity like any other.
+few possible moves. Pods that must be near each other on a node move as one. Of the pools that a pod
+may use, only those of the highest weight sell nodes for it. A node that costs more to disturb than
+to keep, or whose pods can't move, is never removed; its free room is capacity like any other.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from reconciler.solver.arrays.coarse import to_pack
 from reconciler.solver.arrays.reduce import reduce_offers
 from reconciler.solver.arrays.table import Table, whole_table, without_idle_resources
 from reconciler.solver.model.lots import ground_of, relaxed_lots_of
-from reconciler.solver.model.problem import HOSTNAME, Together
+from reconciler.solver.model.problem import HOSTNAME, Near, Together
+from reconciler.solver.renewal.moving_together import as_one, counted_classes, tied_classes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,34 +38,78 @@ class Settled:
     problem: Problem
     standing: tuple[RenewableNode, ...]
     """The nodes whose removal may pay, by name."""
-    class_of: Mapping[str, str]
-    """The original class of each class."""
+    pods_of: Mapping[str, Mapping[str, int]]
+    """The pods of one unit of each class, by their original class."""
 
 
 def settled(renewal: Renewal) -> Settled:
     """Restrict pods that are counted by domain to it, and keep only nodes whose removal may pay."""
     problem = renewal.problem.in_order()
-    offers = {offer.name: offer for offer in problem.offers}
-    keys = _keys(problem)
-    counts: Counter[tuple[str, tuple[str, ...]]] = Counter()
-    standing = []
-    for node in sorted(renewal.standing, key=lambda node: node.offer):
-        held = {(n, _domains(offers[node.offer], keys[n])): c for n, c in node.holds.items() if c}
-        if node.price > node.disturbance and not _is_bound(problem, held):
-            counts.update(held)
-            standing.append(replace(node, holds={_name(part): c for part, c in held.items()}))
-    classes = {pod.name: pod for pod in problem.classes}
-    parts = {part: _part(classes[part[0]], keys, part[1], problem) for part in sorted(counts)}
+    settling = _Settling(problem)
+    standing = [
+        replace(node, holds=settling.held(node))
+        for node in sorted(renewal.standing, key=lambda node: node.offer)
+        if node.price > node.disturbance and settling.may_go(node)
+    ]
+    parts = settling.parts()
+    kept = [g for g in problem.groups if g.key == HOSTNAME and not isinstance(g, Near)]
     return Settled(
         problem=replace(
             problem,
-            classes=tuple(replace(pod, count=counts[part]) for part, pod in parts.items()),
-            groups=tuple(_of_parts(g, parts) for g in problem.groups if g.key == HOSTNAME),
+            classes=(*parts.values(), *settling.units.values()),
+            groups=tuple(_of_parts(group, parts) for group in kept),
             minima=(),
         ),
         standing=tuple(standing),
-        class_of={pod.name: part[0] for part, pod in parts.items()},
+        pods_of={**{pod.name: {part[0]: 1} for part, pod in parts.items()}, **settling.pods_of},
     )
+
+
+class _Settling:
+    """The classes of a renewal while its nodes are looked at one after the other."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.offers = {offer.name: offer for offer in problem.offers}
+        self.keys = _keys(problem)
+        self.classes = {pod.name: pod for pod in problem.classes}
+        self.tied = tied_classes(problem)
+        self.counted = counted_classes(problem)
+        self.counts: Counter[Part] = Counter()
+        self.units: dict[str, PodClass] = {}
+        """The pods that move together, by the name of their class."""
+        self.pods_of: dict[str, Mapping[str, int]] = {}
+
+    def may_go(self, node: RenewableNode) -> bool:
+        """Whether the pods of a node can move."""
+        names = {name for name, count in node.holds.items() if count}
+        return not _is_bound(self.problem, names) and not (names & self.tied & self.counted)
+
+    def held(self, node: RenewableNode) -> dict[str, int]:
+        """What a node holds, by the classes of the settled problem."""
+        offer = self.offers[node.offer]
+        found = {(n, _domains(offer, self.keys[n])): c for n, c in node.holds.items() if c}
+        together = {part: count for part, count in found.items() if part[0] in self.tied}
+        alone = {part: count for part, count in found.items() if part not in together}
+        self.counts.update(alone)
+        holds = {_name(part): count for part, count in alone.items()}
+        return holds | ({self._as_one(node, together): 1} if together else {})
+
+    def _as_one(self, node: RenewableNode, together: Mapping[Part, int]) -> str:
+        name = f"near each other on {node.offer}"
+        self.units[name] = as_one(name, [(self._part(p), n) for p, n in together.items()])
+        self.pods_of[name] = {part[0]: count for part, count in together.items()}
+        return name
+
+    def parts(self) -> dict[Part, PodClass]:
+        """The classes whose pods move one by one."""
+        return {
+            part: replace(self._part(part), count=count)
+            for part, count in sorted(self.counts.items())
+        }
+
+    def _part(self, part: Part) -> PodClass:
+        return _part(self.classes[part[0]], self.keys, part[1], self.problem)
 
 
 Part = tuple[str, tuple[str, ...]]
@@ -75,18 +120,21 @@ def _keys(problem: Problem) -> dict[str, list[str]]:
     """The topology keys by which the pods of each class are counted."""
     groups = [group for group in problem.groups if group.key != HOSTNAME]
     return {
-        pod.name: sorted({group.key for group in groups if pod.name in group.members})
+        pod.name: sorted({group.key for group in groups if pod.name in _counted(group)})
         for pod in problem.classes
     }
+
+
+def _counted(group: Group) -> frozenset[str]:
+    return group.members | (group.anchors if isinstance(group, Near) else frozenset())
 
 
 def _domains(offer: Offer, keys: list[str]) -> tuple[str, ...]:
     return tuple(offer.labels.get(key, "") for key in keys)
 
 
-def _is_bound(problem: Problem, held: Mapping[Part, int]) -> bool:
+def _is_bound(problem: Problem, names: set[str]) -> bool:
     """Whether these pods must share their node with others, and so can't move."""
-    names = {name for name, _ in held}
     bonds = [g for g in problem.groups if isinstance(g, Together) and g.key == HOSTNAME]
     return any(names & group.members for group in bonds)
 

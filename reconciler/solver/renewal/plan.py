@@ -144,12 +144,12 @@ def engine(problem: Problem, budget: Budget, *, ticks: int | None = None) -> Pla
 
 def in_words(plan: Plan, settled: Settled) -> Plan:
     """The plan with the original classes."""
-    nodes = tuple(replace(n, pods=_joined(n.pods, settled.class_of)) for n in plan.nodes)
+    nodes = tuple(replace(n, pods=_joined(n.pods, settled.pods_of)) for n in plan.nodes)
     return replace(plan, nodes=nodes)
 
 
-def _joined(pods: Mapping[str, int], class_of: Mapping[str, str]) -> dict[str, int]:
+def _joined(pods: Mapping[str, int], pods_of: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
     counts = Counter[str]()
     for name, count in pods.items():
-        counts[class_of[name]] += count
+        counts.update({own: each * count for own, each in pods_of[name].items()})
     return dict(sorted(counts.items()))
