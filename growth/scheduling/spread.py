@@ -56,26 +56,30 @@ def _crowd(
 
 def like_by_domain(pod: Pod, constraint: SpreadConstraint, cluster: Cluster) -> Mapping[str, int]:
     """The number of matching pods in each domain."""
-    # The counts depend on the pod only through these values, so all pods of a workload share them.
-    keys = tuple(each.topology_key for each in pod.spread_constraints)
-    question = (
-        "spread",
+    return cluster.remembered(
+        ("spread", *judged_by(pod, constraint)), lambda: _counted(pod, constraint, cluster)
+    )
+
+
+def judged_by(pod: Pod, constraint: SpreadConstraint) -> tuple[object, ...]:
+    """All that the counts depend on, so that the pods of a workload share them."""
+    return (
         pod.metadata.namespace,
         constraint,
-        keys,
+        tuple(each.topology_key for each in pod.spread_constraints),
         pod.wanted_nodes if constraint.honors_affinity else None,
         pod.spec.tolerations if constraint.honors_taints else None,
     )
-    return cluster.remembered(question, lambda: _counted(pod, constraint, cluster))
+
+
+def is_domain(pod: Pod, constraint: SpreadConstraint, node: Node) -> bool:
+    """Whether a node counts, with or without matching pods."""
+    return _has_all_labels(pod, node) and _counts_as_domain(pod, constraint, node)
 
 
 def _counted(pod: Pod, constraint: SpreadConstraint, cluster: Cluster) -> Mapping[str, int]:
     key = constraint.topology_key
-    nodes = {
-        name: node
-        for name, node in cluster.nodes.items()
-        if _has_all_labels(pod, node) and _counts_as_domain(pod, constraint, node)
-    }
+    nodes = {name: node for name, node in cluster.nodes.items() if is_domain(pod, constraint, node)}
     counts = {node.labels[key]: 0 for node in nodes.values()}
     # The scheduler counts no pods for an empty selector, although it selects all of them.
     if constraint.selector.is_everything:

@@ -16,7 +16,8 @@ import msgspec
 
 from growth.scheduling.pod import Pod
 from growth.scheduling.pod_affinity import company_of
-from growth.scheduling.spread import like_by_domain
+from growth.scheduling.spread import is_domain, judged_by, like_by_domain
+from growth.scheduling.spread_constraints import compiled_constraints
 from reconciler.solver import HOSTNAME, Apart, Group, Near, SpreadRule, Together
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from growth.scheduling.affinity_terms import Term
     from growth.scheduling.cluster import Cluster
+    from growth.scheduling.node import Node
     from growth.scheduling.spread_constraints import SpreadConstraint
     from reconciler.planning.followers import FollowerRules
 
@@ -49,20 +51,20 @@ class PodRules(msgspec.Struct, frozen=True, kw_only=True):
 def company(
     kin: Sequence[Kin],
     cluster: Cluster,
-    domains: Mapping[str, Mapping[str, str]],
+    nodes: Mapping[str, Node],
     *,
     followers: FollowerRules,
 ) -> PodRules:
-    """The rules between the classes of a plan; `domains` has the labels of each offer."""
+    """The rules between the classes of a plan; `nodes` has the node of each offer."""
     waiting = _waiting_with_followers(kin, cluster, followers)
     planned = [one for one in kin if one.name not in waiting]
     marks, repels = _tokens(planned, cluster)
     return PodRules(
         groups=(
             *_together(planned, followers),
-            *_near(planned, cluster, domains, followers=followers),
+            *_near(planned, cluster, nodes, followers=followers),
             *_apart(planned, cluster),
-            *_spreads(planned, cluster, domains),
+            *_spreads(planned, cluster, nodes),
         ),
         marks=marks,
         repels=repels,
@@ -76,7 +78,13 @@ def without_spread(pod: Pod) -> Pod:
         return pod
     # Judged against the pods of now, a spread would allow the emptiest domain only, though the plan
     # itself fills the others.
-    spec = msgspec.structs.replace(pod.spec, topology_spread_constraints=())
+    others = tuple(
+        written
+        for written in pod.spec.topology_spread_constraints
+        for constraint in compiled_constraints((written,), pod.metadata.labels)
+        if not _is_own(pod, constraint)
+    )
+    spec = msgspec.structs.replace(pod.spec, topology_spread_constraints=others)
     return msgspec.structs.replace(pod, spec=spec)
 
 
@@ -216,7 +224,7 @@ def _together(kin: Sequence[Kin], followers: FollowerRules) -> Iterator[Together
 def _near(
     kin: Sequence[Kin],
     cluster: Cluster,
-    domains: Mapping[str, Mapping[str, str]],
+    nodes: Mapping[str, Node],
     *,
     followers: FollowerRules,
 ) -> Iterator[Near]:
@@ -235,14 +243,12 @@ def _near(
                 key=key,
                 members=frozenset(one.name for one in members),
                 anchors=anchors,
-                running=_offers_that_are(running, domains) if key == HOSTNAME else running,
+                running=_offers_that_are(running, nodes) if key == HOSTNAME else running,
             )
 
 
-def _offers_that_are(
-    hosts: frozenset[str], domains: Mapping[str, Mapping[str, str]]
-) -> frozenset[str]:
-    return frozenset(name for name, labels in domains.items() if labels.get(HOSTNAME) in hosts)
+def _offers_that_are(hosts: frozenset[str], nodes: Mapping[str, Node]) -> frozenset[str]:
+    return frozenset(name for name, node in nodes.items() if node.labels.get(HOSTNAME) in hosts)
 
 
 def _apart(kin: Sequence[Kin], cluster: Cluster) -> Iterator[Apart]:
@@ -260,15 +266,19 @@ def _apart(kin: Sequence[Kin], cluster: Cluster) -> Iterator[Apart]:
 
 
 def _spreads(
-    kin: Sequence[Kin], cluster: Cluster, domains: Mapping[str, Mapping[str, str]]
+    kin: Sequence[Kin], cluster: Cluster, nodes: Mapping[str, Node]
 ) -> Iterator[SpreadRule | Apart]:
-    groups: defaultdict[tuple[str, SpreadConstraint], list[Kin]] = defaultdict(list)
+    # Pods with the same constraint may count different nodes, for example those of their selector.
+    groups: defaultdict[tuple[object, ...], list[Kin]] = defaultdict(list)
+    constraints: dict[tuple[object, ...], SpreadConstraint] = {}
     for one in kin:
         for constraint in one.pod.spread_constraints:
             if _is_own(one.pod, constraint):
-                groups[one.pod.metadata.namespace, constraint].append(one)
-    for number, ((_, constraint), members) in enumerate(groups.items()):
-        yield _spread(number, constraint, members, cluster=cluster, domains=domains)
+                key = judged_by(one.pod, constraint)
+                constraints[key] = constraint
+                groups[key].append(one)
+    for number, (key, members) in enumerate(groups.items()):
+        yield _spread(number, constraints[key], members, cluster=cluster, nodes=nodes)
 
 
 def _spread(
@@ -277,28 +287,22 @@ def _spread(
     members: Sequence[Kin],
     *,
     cluster: Cluster,
-    domains: Mapping[str, Mapping[str, str]],
+    nodes: Mapping[str, Node],
 ) -> SpreadRule | Apart:
     key = constraint.topology_key
+    name = f"spread by {key} {number}"
     names = frozenset(one.name for one in members)
     running = like_by_domain(members[0].pod, constraint, cluster)
     # A node to be bought is an empty domain, so the skew is all that any node may hold.
     if key == HOSTNAME:
-        return Apart(
-            name=f"spread by {key} {number}",
-            key=key,
-            members=names,
-            most=constraint.max_skew,
-            running=_by_offer(running, domains),
-        )
-    reachable = {domains[offer].get(key, "") for one in members for offer in one.offers}
+        return _over_nodes(name, constraint, members, running=running, nodes=nodes)
+    reachable = {nodes[offer].labels.get(key, "") for one in members for offer in one.offers}
     known = frozenset((*running, *reachable)) - {""}
     if len(known) < constraint.min_domains:
         # With too few domains the emptiest counts as having none.
-        name = f"spread by {key} {number}"
         return Apart(name=name, key=key, members=names, most=constraint.max_skew, running=running)
     return SpreadRule(
-        name=f"spread by {key} {number}",
+        name=name,
         key=key,
         members=names,
         max_skew=constraint.max_skew,
@@ -307,12 +311,31 @@ def _spread(
     )
 
 
-def _by_offer(
-    running: Mapping[str, int], domains: Mapping[str, Mapping[str, str]]
-) -> Mapping[str, int]:
-    """Counts of host names, by the offers that are these nodes; a node yet to come has none."""
-    return {
-        offer: running[labels[HOSTNAME]]
-        for offer, labels in domains.items()
-        if running.get(labels.get(HOSTNAME, ""), 0)
-    }
+def _over_nodes(
+    name: str,
+    constraint: SpreadConstraint,
+    members: Sequence[Kin],
+    *,
+    running: Mapping[str, int],
+    nodes: Mapping[str, Node],
+) -> SpreadRule:
+    """A spread over nodes; each node that is no offer only matters if it is the emptiest."""
+    pod = members[0].pod
+    hosts = {node.labels.get(HOSTNAME, ""): offer for offer, node in nodes.items()}
+    here = {offer: running[host] for host, offer in hosts.items() if host in running}
+    others = sorted((count, host) for host, count in running.items() if host not in hosts)
+    emptiest = {f"node {host}": count for count, host in others[:1]}
+    return SpreadRule(
+        name=name,
+        key=HOSTNAME,
+        members=frozenset(one.name for one in members),
+        max_skew=constraint.max_skew,
+        running={offer: count for offer, count in {**here, **emptiest}.items() if count},
+        domains=frozenset((*here, *emptiest)),
+        counted=frozenset(
+            offer
+            for offer, node in nodes.items()
+            if offer not in here and is_domain(pod, constraint, node)
+        ),
+        min_domains=max(1, constraint.min_domains - max(0, len(others) - 1)),
+    )

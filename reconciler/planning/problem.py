@@ -138,7 +138,7 @@ def planning_problem(
     )
     asked = [judge.asked(each, is_follower=each.name in followers.anchors) for each in classes]
     kin = [Kin(name=each.name, pod=each.pods.like, offers=each.offers) for each in asked]
-    rules = company(kin, ground.cluster, judge.domains, followers=followers)
+    rules = company(kin, ground.cluster, judge.nodes, followers=followers)
     planned = [each for each in asked if each.name not in rules.waiting]
     limits = market.limits()
     return PlanningProblem(
@@ -198,12 +198,9 @@ class _Judge:
         self._nominated = nominated
         self._items = items
         self._spots = ground.spots
-        self._nodes = {
+        self.nodes: Mapping[str, Node] = {
             **{item.name: _roomy_item(item, resources) for item in items},
             **{spot.name: _roomy(spot.node, resources) for spot in ground.spots},
-        }
-        self.domains: Mapping[str, Mapping[str, str]] = {
-            name: node.labels for name, node in self._nodes.items()
         }
         self._known: dict[tuple[object, ...], tuple[frozenset[str], tuple[tuple[str, int], ...]]]
         self._known = {}
@@ -258,7 +255,7 @@ class _Judge:
         own = [item for item in self._items if item.pool.name in pools]
         bought = {item.name: self._of_item(bare, item) for item in own}
         there = {
-            spot.name: verdict(bare, self._nodes[spot.name], self._cluster) for spot in self._spots
+            spot.name: verdict(bare, self.nodes[spot.name], self._cluster) for spot in self._spots
         }
         fitting, nodes = self._fitting(bought, keys), self._fitting(there, keys)
         known = sum(isinstance(each, Fits) for each in bought.values())
@@ -274,7 +271,7 @@ class _Judge:
         return frozenset(
             name
             for name, answer in verdicts.items()
-            if isinstance(answer, Fits) and keys <= self.domains[name].keys()
+            if isinstance(answer, Fits) and keys <= self.nodes[name].labels.keys()
         )
 
     def _of_item(self, pod: Pod, item: Purchasable) -> Fits | Rejected:
@@ -286,7 +283,7 @@ class _Judge:
             return Rejected(
                 RejectionReason.HOST_PORT, f"a DaemonSet takes the host port {taken.text}"
             )
-        return verdict(pod, self._nodes[item.name], self._cluster)
+        return verdict(pod, self.nodes[item.name], self._cluster)
 
 
 def _narrowing(

@@ -101,7 +101,7 @@ def renewal(
         [OccupiedNode(each.price, each.node, each.pods) for each in standing], horizon=horizon
     )
     return Renewal(
-        problem=replace(problem, offers=(*problem.offers, *full), minima=()),
+        problem=replace(problem.limited_by_node(), offers=(*problem.offers, *full), minima=()),
         standing=tuple(
             RenewableNode(
                 offer=each.name,
@@ -154,8 +154,10 @@ def proof(
     """The problem of these pods without the nodes in `gone`; `closed` nodes take no pods."""
     here = _closing(without(world, gone | _idle(world)), closed)
     asked = _question(unbound(pods), here, sold)
-    # A minimum that is missing would be bought in the name of the saving.
-    return msgspec.structs.replace(asked, problem=replace(asked.problem, minima=()))
+    # A minimum that is missing would be bought in the name of the saving. A node that goes counts
+    # as a domain until it is gone, so others may not be filled before.
+    problem = replace(asked.problem.limited_by_node(), minima=())
+    return msgspec.structs.replace(asked, problem=problem)
 
 
 def _question(pods: Sequence[Pod], world: World, sold: Market) -> PlanningProblem:

@@ -25,6 +25,9 @@ Words of a problem (docs/concepts/words.md has the others: problem, class, offer
     clash        two classes that may not share a node
     standing     what exists already: nodes, as offers (Table) or as nodes that may go (Renewal)
     settled      decided before the search, so that the search doesn't have to keep the rule
+    assumed      how many pods of a spread the emptiest node has, which decides how many others may
+    level        the pods of a spread on a node; to level is to move pods until the spread holds
+    block        as many pods of a spread as each node needs at least, packed as one unit
     step         the part of a problem with the pools of one weight
 
 Words of the arrays:

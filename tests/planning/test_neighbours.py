@@ -158,12 +158,67 @@ def test_pods_that_are_spread_over_full_nodes_all_get_a_place() -> None:
     assert sum(count for _, count in bought(five_beside_full_nodes().soon())) == 5
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="a spread by hostname caps each node at its skew, also where every other node is fuller",
-)
 def test_pods_that_are_spread_over_full_nodes_share_one_machine() -> None:
     assert len(bought(five_beside_full_nodes().soon())) == 1
+
+
+def four_to_a_machine(count: int, constraint: list[dict[str, Any]], *objects: Any) -> list[int]:
+    """How many pods each new machine gets, if four fit on one."""
+    small = pool(serverTypes=[{"name": "small", "max": 30}])
+    pods = web(count, requests={"cpu": "480m"}, topologySpreadConstraints=constraint)
+    return [pods for _, pods in bought(Planner(*pods, small, node_class(), *objects).soon())]
+
+
+def with_four(number: int, **fields: Any) -> list[Any]:
+    """Nodes without room for more, each with four pods of the workload."""
+    nodes = [build.node(f"full-{each}", cpu="400m", **fields) for each in range(number)]
+    running = [
+        build.pod(f"runs-{node.name}-{each}", requests=TINY, labels=LABELS, on=node.name)
+        for node in nodes
+        for each in range(4)
+    ]
+    return [*nodes, *running]
+
+
+def test_pods_that_are_spread_by_hostname_fill_their_machines_evenly() -> None:
+    assert four_to_a_machine(20, spread(HOSTNAME)) == [4] * 5
+
+
+def test_more_pods_fill_new_machines_up_to_the_level_of_the_others() -> None:
+    assert sorted(four_to_a_machine(5, spread(HOSTNAME), *with_four(5))) == [2, 3]
+
+
+def test_with_fewer_nodes_than_a_spread_demands_each_holds_its_skew_at_most() -> None:
+    assert four_to_a_machine(6, spread(HOSTNAME, minDomains=3)) == [2] * 3
+    assert four_to_a_machine(2, spread(HOSTNAME, minDomains=7), *with_four(5)) == [1] * 2
+
+
+@pytest.mark.parametrize(
+    ("policy", "machines"), [({}, [1] * 4), ({"nodeTaintsPolicy": "Honor"}, [4])]
+)
+def test_a_node_whose_taints_keep_the_pods_out_counts_unless_the_spread_honors_taints(
+    policy: dict[str, str], machines: list[int]
+) -> None:
+    taint = {"key": "only", "value": "others", "effect": "NoSchedule"}
+    closed = build.node("closed", taints=[taint])
+    assert four_to_a_machine(4, spread(HOSTNAME, **policy), closed) == machines
+
+
+def test_pods_with_other_labels_for_a_key_of_the_spread_don_t_count() -> None:
+    constraint = spread(HOSTNAME, matchLabelKeys=["revision"])
+    small = pool(serverTypes=[{"name": "small", "max": 30}])
+    fields = {"requests": {"cpu": "480m"}, "topologySpreadConstraints": constraint}
+    old, new = ({**LABELS, "revision": each} for each in ("old", "new"))
+    pods = [*web(4, "old", labels=old, **fields), *web(4, "new", labels=new, **fields)]
+    assert [n for _, n in bought(Planner(*pods, small, node_class()).soon())] == [4, 4]
+
+
+def test_a_spread_by_hostname_and_one_by_zone_hold_together() -> None:
+    constraints = [*spread(HOSTNAME), *spread(ZONE)]
+    small = pool(serverTypes=[{"name": "small", "max": 30}])
+    pods = web(8, requests={"cpu": "480m"}, topologySpreadConstraints=constraints)
+    made = Planner(*pods, small, node_class()).soon()
+    assert places(made) == [("here", 4), ("there", 4)]
 
 
 def test_a_spread_counts_who_was_planned_before() -> None:

@@ -8,7 +8,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from reconciler.solver.model.problem import HOSTNAME, Apart, Near
-from tests.solver.checker import domain_of, group_complaints, near_complaints, open_to
+from tests.solver.checker import counted_by, domain_of, group_complaints, near_complaints
 
 if TYPE_CHECKING:
     from reconciler.solver.model.problem import Group, Offer, Problem
@@ -150,7 +150,9 @@ class _Search:
                 for which, any_there in ((index, count), (~index, self._anchors(group, counts))):
                     if any_there:
                         after[which, zone] = 1
-            elif not _is_by_node(group) and (count or offer.name in open_to(group, self.problem)):
+            elif not _is_by_node(group) and (
+                count or offer.name in counted_by(group, self.problem)
+            ):
                 after[index, domain_of(group, offer, copies)] += count
         return tuple(sorted((index, domain, n) for (index, domain), n in after.items()))
 

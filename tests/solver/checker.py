@@ -119,11 +119,11 @@ def _group_wrong(group: Group, problem: Problem, plan: Plan) -> list[str]:
             members=_domains_with(group.members, group, plan, offers),
             anchors=_domains_with(group.anchors, group, plan, offers),
         )
-    usable = open_to(group, problem)
+    counted = counted_by(group, problem)
     added: Counter[str] = Counter()
     for number, node in enumerate(plan.nodes):
         count = sum(node.pods.get(name, 0) for name in group.members)
-        if count or node.offer in usable:
+        if count or node.offer in counted:
             added[domain_of(group, offers[node.offer], number)] += count
     return group_complaints(group, problem, added)
 
@@ -145,6 +145,12 @@ def near_complaints(group: Near, *, members: set[str], anchors: set[str]) -> lis
         for domain in sorted(members)
         if not domain or domain not in anchors | group.running
     ]
+
+
+def counted_by(group: Group, problem: Problem) -> set[str]:
+    """The offers whose nodes are domains of a group, also without any of its pods."""
+    also = group.counted if isinstance(group, SpreadRule) else frozenset[str]()
+    return open_to(group, problem) | also
 
 
 def open_to(group: Group, problem: Problem) -> set[str]:
@@ -172,7 +178,9 @@ def group_complaints(
             for domain in taken
             if level[domain] > group.most
         ]
-    lowest = min((level[domain] for domain in _domains(group, problem, added)), default=0)
+    domains = _domains(group, problem, added)
+    lowest = min((level[domain] for domain in domains), default=0)
+    lowest = lowest if len(domains) >= group.min_domains else 0
     return [
         f"group {group.name}: {level[domain]} in {domain}, {lowest} in the emptiest"
         for domain in taken

@@ -75,21 +75,41 @@ def _near(chance: random.Random, number: int, names: list[str], offers: tuple[Of
     )
 
 
-def within_skew(problem: Problem) -> Problem:
-    """The same where no node holds more pods of a spread than its skew, as plans have it so far."""
+def spread_over_nodes(seed: int) -> Problem:
+    """Up to eight pods and three offers, with one or two spreads over nodes."""
+    chance = random.Random(f"nodes {seed}")
+    offers = tuple(_ruled_offer(chance, number) for number in range(chance.randint(1, 3)))
+    classes = _classes(chance, offers)
+    names = tuple(pod.name for pod in classes)
     groups = tuple(
-        Apart(
-            name=group.name,
-            key=HOSTNAME,
-            members=group.members,
-            most=group.max_skew,
-            running=group.running,
-        )
-        if isinstance(group, SpreadRule) and group.key == HOSTNAME
-        else group
-        for group in problem.groups
+        _over_nodes(chance, f"group-{number}", _some(chance, names), offers)
+        for number in range(chance.choice((1, 1, 2)))
     )
-    return replace(problem, groups=groups)
+    return Problem(resources=("cpu", "memory"), offers=offers, classes=classes, groups=groups)
+
+
+def _some(chance: random.Random, names: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(chance.sample(names, chance.randint(1, min(2, len(names)))))
+
+
+def _over_nodes(
+    chance: random.Random, name: str, members: frozenset[str], offers: tuple[Offer, ...]
+) -> SpreadRule:
+    """A spread over nodes, with nodes that are full, and some that count for it alone."""
+    full = [f"full-{number}" for number in range(chance.choice((0, 0, 1, 2)))]
+    there = [offer.name for offer in offers if offer.exists]
+    new = [offer.name for offer in offers if not offer.exists]
+    least = chance.randint(0, 3)
+    return SpreadRule(
+        name=name,
+        key=HOSTNAME,
+        members=members,
+        max_skew=chance.randint(1, 2),
+        running={node: least + chance.randint(0, 1) for node in (*full, *there)},
+        domains=frozenset(full),
+        counted=frozenset(each for each in new if chance.random() < 0.2),
+        min_domains=chance.choice((1, 1, 1, 2, 3)),
+    )
 
 
 def _offer(chance: random.Random, number: int) -> Offer:
@@ -183,6 +203,8 @@ def _group(
     homes = [offer.name for offer in offers if offer.exists] if key == HOSTNAME else zones
     running = {home: chance.randint(0, 2) for home in homes}
     match chance.choice(("spread", "apart", "together")):
+        case "spread" if key == HOSTNAME and chance.random() < 0.5:
+            return _over_nodes(chance, name, members, offers)
         case "spread":
             return SpreadRule(
                 name=name,

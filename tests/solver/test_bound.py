@@ -17,7 +17,7 @@ from reconciler.solver.model.budget import Budget
 from reconciler.solver.model.problem import Effort
 from tests.scheduling.build import patient
 from tests.solver.brute_force import optimum
-from tests.solver.problems import plain, ruled, within_skew
+from tests.solver.problems import plain, ruled, spread_over_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,7 +66,7 @@ def nearly_right_values(table: Table, chance: np.random.Generator) -> DualValues
 
 
 def drawn(seed: int) -> Problem:
-    return within_skew(ruled(seed)) if seed % 3 else plain(seed)
+    return (plain, ruled, spread_over_nodes)[seed % 3](seed)
 
 
 @pytest.mark.parametrize("suggested", [any_values, nearly_right_values])

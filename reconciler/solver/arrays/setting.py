@@ -15,11 +15,12 @@ from reconciler.solver.model.hopeless import placeable
 from reconciler.solver.model.lots import Lot, OfferArrays, ground_of, relaxed_lots_of
 from reconciler.solver.model.nearness import NO_GUESS, NearGuess, with_limits_as_groups
 from reconciler.solver.model.settling import lots_of
+from reconciler.solver.model.spreads import NOTHING_ASSUMED, Assumptions, reachable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reconciler.solver.model.assemble import DraftNode
+    from reconciler.solver.model.draft_node import DraftNode
     from reconciler.solver.model.problem import Problem
 
 
@@ -36,6 +37,8 @@ class Setting:
     relaxed: Table
     is_exact: bool = True
     """Whether all pods are packed with their real sizes."""
+    guess: NearGuess = NO_GUESS
+    """How followers and anchors are settled in `table`."""
 
     def left_out(self, nodes: Sequence[DraftNode]) -> dict[int, int]:
         """The pods of `relaxed`, by priority, that are on none of the nodes."""
@@ -55,28 +58,42 @@ def setting_of(problem: Problem, guess: NearGuess = NO_GUESS) -> Setting:
     """Both tables; they are the same one if no group, minimum or grid makes them differ."""
     problem = with_limits_as_groups(problem)
     ground = ground_of(problem)
-    lots = relaxed_lots_of(problem, ground)
-    relaxed = _reachable(problem, to_bound(lots, ground), ground)
-    if problem.groups or problem.minima:
-        lots = lots_of(problem, ground, guess)
+    highest = reachable(problem)
+    lots = relaxed_lots_of(problem, ground, assumed=highest)
+    relaxed = _served(problem, to_bound(lots, ground), ground, assumed=highest)
+    whole = Setting(problem=problem, ground=ground, table=relaxed, relaxed=relaxed, guess=guess)
+    return packed_as(whole, NOTHING_ASSUMED)
+
+
+def packed_as(setting: Setting, assumed: Assumptions) -> Setting:
+    """The setting with another table to pack; `assumed` is about each spread over nodes."""
+    problem, ground, relaxed = setting.problem, setting.ground, setting.relaxed
+    ruled = bool(problem.groups or problem.minima)
+    if ruled:
+        lots = lots_of(problem, ground, setting.guess, assumed=assumed)
+    else:
+        lots = relaxed_lots_of(problem, ground)
     packed = to_pack(lots, ground)
     # `to_pack` returns the very same lots unless it had to round their sizes.
     is_exact = all(one is other for one, other in zip(packed, lots, strict=True))
-    if is_exact and not problem.groups and not problem.minima:
-        return Setting(problem=problem, ground=ground, table=relaxed, relaxed=relaxed)
-    table, reached = with_minima_opened(_reachable(problem, packed, ground))
+    if is_exact and not ruled:
+        return setting
+    table, reached = with_minima_opened(_served(problem, packed, ground, assumed=assumed))
     # A minimum that can't be reached must not make the bound higher than any plan.
     relaxed = replace(relaxed, minima=np.minimum(relaxed.minima, reached))
-    return Setting(problem=problem, ground=ground, table=table, relaxed=relaxed, is_exact=is_exact)
+    return replace(setting, table=table, relaxed=relaxed, is_exact=is_exact)
 
 
-def _reachable(problem: Problem, lots: Sequence[Lot], ground: OfferArrays) -> Table:
+def _served(
+    problem: Problem, lots: Sequence[Lot], ground: OfferArrays, *, assumed: Assumptions
+) -> Table:
     """The table of all units that have room somewhere."""
     chosen = [lot for lot, fits in zip(lots, placeable(lots, ground), strict=True) if fits]
-    table = table_of(problem, chosen, ground)
+    table = table_of(problem, chosen, ground, assumed=assumed)
     # Rules about nodes, and limits, which only the table has, may leave more lots without an offer.
     served = np.flatnonzero(table.allowed.any(axis=1))
     if len(served) == table.classes:
         return table
     inside = {id(lot) for k in served.tolist() for lot in table.lots[k]}
-    return table_of(problem, [lot for lot in chosen if id(lot) in inside], ground)
+    inner = [lot for lot in chosen if id(lot) in inside]
+    return table_of(problem, inner, ground, assumed=assumed)

@@ -16,6 +16,7 @@ from reconciler.solver.arrays.fill import NOTHING
 from reconciler.solver.arrays.reduce import reduce_offers
 from reconciler.solver.model.dimensions import ENDLESS, clashes_of, node_dimensions
 from reconciler.solver.model.problem import HOSTNAME, Near
+from reconciler.solver.model.spreads import NOTHING_ASSUMED, Assumptions, node_spreads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -106,19 +107,35 @@ class Table:
         )
 
 
-def table_of(problem: Problem, lots: Sequence[Lot], ground: OfferArrays) -> Table:
-    """The table of a problem; each lot must fit on some offer when nothing else is there."""
-    return reduce_offers(without_idle_resources(whole_table(problem, lots, ground)))
+def table_of(
+    problem: Problem,
+    lots: Sequence[Lot],
+    ground: OfferArrays,
+    *,
+    assumed: Assumptions = NOTHING_ASSUMED,
+) -> Table:
+    """The table of a problem; each lot must fit on some offer when nothing else is there.
+
+    `assumed` is about the emptiest node of each spread over nodes.
+    """
+    whole = whole_table(problem, lots, ground, assumed=assumed)
+    return reduce_offers(without_idle_resources(whole))
 
 
-def whole_table(problem: Problem, lots: Sequence[Lot], ground: OfferArrays) -> Table:
+def whole_table(
+    problem: Problem,
+    lots: Sequence[Lot],
+    ground: OfferArrays,
+    *,
+    assumed: Assumptions = NOTHING_ASSUMED,
+) -> Table:
     """The same table with all offers and resources, in the order of the ground."""
     merged = _merge(lots)
     firsts = [same[0] for same in merged]
     k, o = len(firsts), len(ground.offers)
     allowed = np.array([lot.allowed for lot in firsts], dtype=np.bool_).reshape(k, o)
     own = np.array([lot.requests for lot in firsts], dtype=np.float64)
-    extra = node_dimensions(problem, firsts, allowed=allowed, ground=ground)
+    extra = node_dimensions(problem, firsts, allowed=allowed, ground=ground, assumed=assumed)
     limits = sorted(_that_may_bind(problem), key=lambda limit: limit.name)
     minima = sorted(problem.minima, key=lambda minimum: minimum.name)
     whole = Table(
@@ -152,17 +169,26 @@ def _merge(lots: Sequence[Lot]) -> list[list[Lot]]:
 
 
 def _places(problem: Problem, lots: Sequence[Lot], ground: OfferArrays) -> NDArray[np.int64]:
-    """A number for each offer, the same for offers in the same domains of all open groups."""
+    """A number for each offer, the same for offers in the same domains of all open groups.
+
+    In a spread over nodes, the ones with equally many pods are alike.
+    """
     bonds = {name for lot in lots for name in lot.bonds}
     open_groups = [group for group in problem.groups if group.name in bonds]
     keys = sorted({group.key for group in open_groups} - {HOSTNAME})
     # Nodes with a running anchor differ from others.
     near = [g.running for g in open_groups if isinstance(g, Near) and g.key == HOSTNAME]
+    spreads = [spread for spread in node_spreads(problem) if spread.rule.name in bonds]
     lies = [
-        (*(o.labels.get(key, "") for key in keys), *(str(o.name in names) for names in near))
-        for o in ground.offers
+        (
+            *(offer.labels.get(key, "") for key in keys),
+            *(offer.name in names for names in near),
+            *(spread.standing.get(offer.name, -1) for spread in spreads if offer.exists),
+            *(spread.counts(offer) for spread in spreads),
+        )
+        for offer in ground.offers
     ]
-    numbers = {domains: number for number, domains in enumerate(sorted(set(lies)))}
+    numbers = {domains: number for number, domains in enumerate(dict.fromkeys(lies))}
     return np.array([numbers[domains] for domains in lies], dtype=np.int64)
 
 

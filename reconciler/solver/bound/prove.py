@@ -21,6 +21,7 @@ from reconciler.solver.bound.integer import Ending, IntegerProgram
 from reconciler.solver.bound.relax import relax
 from reconciler.solver.model.lots import anchor_bond
 from reconciler.solver.model.problem import HOSTNAME, Apart, Group, Near, SpreadRule, Together
+from reconciler.solver.model.spreads import node_spreads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from reconciler.solver.arrays.table import Table
     from reconciler.solver.model.budget import Budget
     from reconciler.solver.model.problem import Problem
+    from reconciler.solver.model.spreads import NodeSpread
 
 PODS = 60
 NODES = 10
@@ -132,6 +134,7 @@ class _Model:
         self.table = table
         self.program = IntegerProgram()
         self.room = room_alone(table)
+        self.offers = {offer.name: offer for offer in problem.offers}
         self.places = self._places(places)
         self.cost = [
             (kind, int(table.price[o])) for place in self.places for o, kind in place.kinds.items()
@@ -223,6 +226,8 @@ class _Model:
                 for name, (level, taken) in self._domains(group, members).items():
                     most = group.most - group.running.get(name, 0)
                     self.program.hold(level, high=most, given=(taken,))
+            case SpreadRule() if group.key == HOSTNAME:
+                self._hold_spread_over_nodes(group, members)
             case SpreadRule():
                 self._hold_spread(group, members)
             case Near():
@@ -302,6 +307,51 @@ class _Model:
             if name in domains:
                 most = group.max_skew - running.get(name, 0)
                 self.program.hold(least, high=most, given=(domains[name][1],))
+
+    def _hold_spread_over_nodes(self, group: SpreadRule, members: list[int]) -> None:
+        """Each place is a domain once it is a node; an existing node is one in any case."""
+        spread = next(s for s in node_spreads(self.problem) if s.rule.name == group.name)
+        high = spread.highest()
+        lowest = self.program.variable(0, high)
+        counted = []
+        for place in self.places:
+            counted += self._hold_level(place, spread, members, lowest)
+        spare = self._in_no_place(spread)
+        if spare:
+            self.program.hold([(lowest, 1)], high=min(spare))
+        missing = group.min_domains - len(spread.standing)
+        if missing > 0:
+            enough = self.program.variable(0, 1)
+            self.program.hold([(lowest, 1), (enough, -high)], high=0)
+            self.program.hold([(kind, 1) for kind in counted], low=missing, given=(enough,))
+
+    def _hold_level(
+        self, place: _Place, spread: NodeSpread, members: list[int], lowest: int
+    ) -> list[int]:
+        """Keep the skew in one place; returns the kinds that add a domain there."""
+        level = [(place.units[k], 1) for k in members if k in place.units]
+        least = [*level, (lowest, -1)]
+        kinds = {kind: self.offers[self.table.names[o][0][0]] for o, kind in place.kinds.items()}
+        new = [kind for kind, offer in kinds.items() if not offer.exists and spread.counts(offer)]
+        there = [offer.name for offer in kinds.values() if offer.exists]
+        running = sum(spread.standing.get(name, 0) for name in there)
+        if spread.standing.keys() & set(there):
+            self.program.hold(least, low=-running)
+        for kind in new:
+            self.program.hold(least, low=0, given=(kind,))
+        if level:
+            taken = self._taken(level, int(self.table.demand[members].sum()))
+            self.program.hold(least, high=spread.rule.max_skew - running, given=(taken,))
+        return new
+
+    def _in_no_place(self, spread: NodeSpread) -> list[int]:
+        """The pods on existing nodes that get none: no pod can use them, or others are equal."""
+        left = dict(spread.standing)
+        places = Counter(o for place in self.places for o in place.kinds)
+        for o in np.flatnonzero(self.table.standing).tolist():
+            for name, _ in self.table.names[o][: places[o]]:
+                left.pop(name, None)
+        return list(left.values())
 
     def _open_to(self, group: SpreadRule) -> set[str]:
         allowed = [pod.offers for pod in self.problem.classes if pod.name in group.members]

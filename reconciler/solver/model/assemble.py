@@ -9,10 +9,12 @@ which their anchor found no place.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from reconciler.solver.model.draft_node import DraftNode
+from reconciler.solver.model.levelling import cut_to_level, level
 from reconciler.solver.model.problem import HOSTNAME, Near, SpreadRule
+from reconciler.solver.model.spreads import node_spreads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -20,16 +22,6 @@ if TYPE_CHECKING:
     from reconciler.solver.arrays.draft import Draft
     from reconciler.solver.arrays.table import Table
     from reconciler.solver.model.problem import Offer, Problem
-
-
-@dataclass(slots=True)
-class DraftNode:
-    """One node of an unfinished plan."""
-
-    offer: Offer
-    pods: Counter[str]
-    kept: bool
-    """Whether it stays in the plan without pods, because a minimum requires it."""
 
 
 def assemble(problem: Problem, table: Table, draft: Draft) -> list[DraftNode]:
@@ -49,8 +41,7 @@ def assemble(problem: Problem, table: Table, draft: Draft) -> list[DraftNode]:
         # A draft of the exact program has a node without pods only where a minimum requires it.
         nodes.append(DraftNode(offers[next(copies[o])], pods, kept=bool(table.sunk[o]) or not pods))
     nodes += _empty_but_paid(table, used, copies=copies, offers=offers)
-    while _level_spreads(problem, nodes) or _take_out_stranded(problem, nodes):
-        pass
+    nodes = with_rules_kept(problem, nodes)
     return [node for node in nodes if node.pods or (node.kept and not node.offer.exists)]
 
 
@@ -90,6 +81,23 @@ def _empty_but_paid(
         for o in table.sunk.nonzero()[0].tolist()
         for _ in range(int(table.most[o]) - used[o])
     ]
+
+
+def with_rules_kept(problem: Problem, nodes: list[DraftNode]) -> list[DraftNode]:
+    """The nodes with pods moved, and some taken out, until all spreads hold and none is stranded.
+
+    Each round takes a pod out, so it ends.
+    """
+    by_node = node_spreads(problem)
+    for each in by_node:
+        nodes = level(problem, each, nodes)
+    while (
+        _level_spreads(problem, nodes)
+        or any(cut_to_level(problem, each, nodes) for each in by_node)
+        or _take_out_stranded(problem, nodes)
+    ):
+        pass
+    return nodes
 
 
 def _level_spreads(problem: Problem, nodes: Sequence[DraftNode]) -> bool:

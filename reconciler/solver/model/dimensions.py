@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reconciler.solver.model.problem import HOSTNAME, Apart, Near, Together
+from reconciler.solver.model.spreads import PLAIN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from reconciler.solver.model.lots import Lot, OfferArrays
-    from reconciler.solver.model.problem import Problem, SpreadRule
+    from reconciler.solver.model.problem import Problem
+    from reconciler.solver.model.spreads import Assumptions
 
 ENDLESS = 2**40
 """A count that no plan reaches; it means "no limit"."""
@@ -36,15 +38,23 @@ class Dimensions:
 
 
 def node_dimensions(
-    problem: Problem, lots: Sequence[Lot], *, allowed: NDArray[np.bool_], ground: OfferArrays
+    problem: Problem,
+    lots: Sequence[Lot],
+    *,
+    allowed: NDArray[np.bool_],
+    ground: OfferArrays,
+    assumed: Assumptions,
 ) -> Dimensions:
-    """The resources that rules about single nodes add to those of the problem."""
+    """The resources that rules about single nodes add to those of the problem.
+
+    `assumed` is about the emptiest node of each spread over nodes.
+    """
     per_node = np.array(
         [float(ENDLESS) if lot.per_node is None else lot.per_node for lot in lots], dtype=np.float64
     )
     sizes: list[NDArray[np.float64]] = []
     capacities: list[NDArray[np.float64]] = []
-    for size, capacity in [*_shared(problem, lots, ground), *_cliques(lots, ground)]:
+    for size, capacity in [*_shared(problem, lots, ground, assumed), *_cliques(lots, ground)]:
         members = size > 0
         # Where no offer admits two of the members, the rule is a count per class. That is much
         # cheaper than a resource: each resource is one more column in every array operation.
@@ -66,22 +76,19 @@ Column = "tuple[NDArray[np.float64], NDArray[np.float64]]"
 
 
 def _shared(
-    problem: Problem, lots: Sequence[Lot], ground: OfferArrays
+    problem: Problem, lots: Sequence[Lot], ground: OfferArrays, assumed: Assumptions
 ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
     columns = []
     for group in sorted(problem.groups, key=lambda group: group.name):
         if isinstance(group, Together | Near) or group.key != HOSTNAME:
             continue
         size = np.array([dict(lot.shares).get(group.name, 0) for lot in lots], dtype=np.float64)
-        left = [_most(group) - group.running.get(offer.name, 0) for offer in ground.offers]
+        emptiest = 0 if isinstance(group, Apart) else assumed.get(group.name, PLAIN).lowest
+        most = emptiest + (group.most if isinstance(group, Apart) else group.max_skew)
+        left = [most - group.running.get(offer.name, 0) for offer in ground.offers]
         if size.any():
             columns.append((size, np.maximum(np.array(left, dtype=np.float64), 0.0)))
     return columns
-
-
-def _most(group: SpreadRule | Apart) -> int:
-    """With a spread over nodes, a new node is an empty domain: it holds the skew at most."""
-    return group.most if isinstance(group, Apart) else group.max_skew
 
 
 def _cliques(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from reconciler.solver.model.assemble import DraftNode
+    from reconciler.solver.model.draft_node import DraftNode
     from reconciler.solver.model.lots import OfferArrays
     from reconciler.solver.model.problem import Limit, Offer, PodClass, Problem
 

@@ -23,6 +23,7 @@ from reconciler.solver.model.problem import (
     Together,
     preferred_offers,
 )
+from reconciler.solver.model.spreads import NOTHING_ASSUMED, PLAIN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from reconciler.solver.model.problem import Group, Offer
+    from reconciler.solver.model.spreads import Assumptions
 
 LARGEST = 2**53
 """Amounts are cut off here: floats hold integers exactly up to this, and no node has as much."""
@@ -113,15 +115,21 @@ def plain_lots(problem: Problem, ground: OfferArrays) -> list[Lot]:
     return [_lot_of(pod, allowed) for pod, allowed in _allowed_rows(problem, ground)]
 
 
-def relaxed_lots_of(problem: Problem, ground: OfferArrays) -> list[Lot]:
-    """The same pods without any choice of a domain, so that their bound holds for all plans."""
+def relaxed_lots_of(
+    problem: Problem, ground: OfferArrays, *, assumed: Assumptions = NOTHING_ASSUMED
+) -> list[Lot]:
+    """The same pods without any choice of a domain, so that their bound holds for all plans.
+
+    `assumed` has the most pods that the emptiest node of each spread can have.
+    """
     lots = plain_lots(problem, ground)
     for group in sorted(problem.groups, key=together_first):
         # Rules about single nodes are kept exactly by the table. All others become bonds, which
         # only the exact program (bound/prove.py) knows.
-        if not isinstance(group, Together | Near) and group.key == HOSTNAME:
+        by_node = not isinstance(group, Together | Near) and group.key == HOSTNAME
+        if by_node:
             lots = [with_share(lot, group) for lot in lots]
-        else:
+        if not by_node or assumed.get(group.name, PLAIN).lowest:
             lots = [_with_bond(lot, group) for lot in lots]
     return [lot for lot in lots if lot.count]
 
@@ -174,7 +182,7 @@ def _weight(lot: Lot, members: frozenset[str]) -> int:
     return sum(times for name, times in lot.pods if name in members)
 
 
-def with_share(lot: Lot, group: SpreadRule | Apart) -> Lot:
+def with_share(lot: Lot, group: Group) -> Lot:
     """The lot with the number of pods of the group that one unit holds."""
     weight = _weight(lot, group.members)
     return replace(lot, shares=(*lot.shares, (group.name, weight))) if weight else lot

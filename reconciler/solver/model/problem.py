@@ -108,6 +108,10 @@ class SpreadRule:
     """A domain that gets a pod of `members` has at most `max_skew` more than the emptiest domain.
 
     `running` has the pods of the group that run already; `domains` also count when they are empty.
+    With fewer domains than `min_domains`, the emptiest one counts as having no pods.
+
+    If the key is `HOSTNAME`, each node is a domain: each existing node that a member may use or
+    that is listed, and each new node of an offer that a member may use or that is in `counted`.
     """
 
     name: str
@@ -116,6 +120,18 @@ class SpreadRule:
     max_skew: int
     running: Mapping[str, int] = field(default_factory=dict)
     domains: frozenset[str] = frozenset()
+    counted: frozenset[str] = frozenset()
+    min_domains: int = 1
+
+    def up_to(self, lowest: int) -> Apart:
+        """The limit on each domain if the emptiest one has this many pods."""
+        return Apart(
+            name=self.name,
+            key=self.key,
+            members=self.members,
+            most=lowest + self.max_skew,
+            running=self.running,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,6 +210,17 @@ class Problem:
             minima=tuple(sorted(self.minima, key=lambda one: one.name)),
             groups=tuple(sorted(self.groups, key=lambda one: one.name)),
         )
+
+    def limited_by_node(self) -> Problem:
+        """The problem with a limit on each node instead of each spread over nodes.
+
+        The limit holds whatever the emptiest node has.
+        """
+        groups = (
+            group.up_to(0) if isinstance(group, SpreadRule) and group.key == HOSTNAME else group
+            for group in self.groups
+        )
+        return replace(self, groups=tuple(groups))
 
     def _refuse_amounts(self, what: str, signed: tuple[int, ...], sized: tuple[int, ...]) -> None:
         if len(sized) != len(self.resources):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reconciler.solver.model.assemble import DraftNode
+    from reconciler.solver.model.draft_node import DraftNode
     from reconciler.solver.model.problem import Problem
 
 Rank = tuple[tuple[tuple[int, int], ...], int, int]

@@ -10,12 +10,21 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reconciler.solver.model.problem import HOSTNAME, Apart, Group, Minimum, Near, Offer, Together
+from reconciler.solver.model.problem import (
+    HOSTNAME,
+    Apart,
+    Group,
+    Minimum,
+    Near,
+    Offer,
+    SpreadRule,
+    Together,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reconciler.solver.model.assemble import DraftNode
+    from reconciler.solver.model.draft_node import DraftNode
     from reconciler.solver.model.problem import PodClass, Problem
 
 
@@ -104,9 +113,19 @@ def _running(group: Group, settled: Sequence[tuple[str, DraftNode]]) -> Group:
         before = group.running.get(node.offer.name, 0) if group.key == HOSTNAME else 0
         running[domain] += before + sum(node.pods[member] for member in group.members)
     # A domain without pods still counts as one if it was listed.
-    return replace(
-        group, running={name: n for name, n in running.items() if n or name in group.running}
-    )
+    counted = {name: n for name, n in running.items() if n or name in group.running}
+    if not isinstance(group, SpreadRule) or group.key != HOSTNAME:
+        return replace(group, running=counted)
+    return _renamed(replace(group, running=counted), settled)
+
+
+def _renamed(group: SpreadRule, settled: Sequence[tuple[str, DraftNode]]) -> SpreadRule:
+    """A spread over nodes in which the settled nodes have their new names."""
+    before = {node.offer.name for _, node in settled if node.offer.exists}
+    running = {name: n for name, n in group.running.items() if name not in before}
+    listed = group.domains | group.counted
+    after = {name for name, node in settled if node.offer.name in listed}
+    return replace(group, running=running, domains=(group.domains - before) | after)
 
 
 def _anchored(group: Near, settled: Sequence[tuple[str, DraftNode]]) -> set[str]:

@@ -9,17 +9,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reconciler.solver.model.anchoring import anchored
+from reconciler.solver.model.blocks import in_blocks
 from reconciler.solver.model.bundles import bundled
 from reconciler.solver.model.lots import plain_lots, put_together, split, together_first, with_share
 from reconciler.solver.model.problem import HOSTNAME, Apart, Near, SpreadRule, Together
+from reconciler.solver.model.spreads import NOTHING_ASSUMED
 
 if TYPE_CHECKING:
     from reconciler.solver.model.lots import Lot, OfferArrays
     from reconciler.solver.model.nearness import NearGuess
     from reconciler.solver.model.problem import Problem
+    from reconciler.solver.model.spreads import Assumptions
 
 
-def lots_of(problem: Problem, ground: OfferArrays, guess: NearGuess) -> list[Lot]:
+def lots_of(
+    problem: Problem,
+    ground: OfferArrays,
+    guess: NearGuess,
+    *,
+    assumed: Assumptions = NOTHING_ASSUMED,
+) -> list[Lot]:
     """All pods of the problem as lots, with the rules about domains settled."""
     lots = plain_lots(problem, ground)
     groups = sorted(problem.groups, key=together_first)
@@ -37,4 +46,4 @@ def lots_of(problem: Problem, ground: OfferArrays, guess: NearGuess) -> list[Lot
                 lots = [with_share(lot, group) for lot in lots]
             case SpreadRule() | Apart():
                 lots = split(lots, group, ground)
-    return [lot for lot in lots if lot.count]
+    return [lot for lot in in_blocks(lots, problem, ground, assumed) if lot.count]

@@ -18,7 +18,7 @@ from reconciler.solver.model.remainder import remainder
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from reconciler.solver.model.assemble import DraftNode
+    from reconciler.solver.model.draft_node import DraftNode
     from reconciler.solver.model.problem import Problem
 
 

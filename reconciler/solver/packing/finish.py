@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from reconciler.solver.arrays.draft import Draft, Stock
     from reconciler.solver.arrays.table import Table
-    from reconciler.solver.model.assemble import DraftNode
+    from reconciler.solver.model.draft_node import DraftNode
     from reconciler.solver.model.lots import OfferArrays
     from reconciler.solver.model.problem import Offer, Problem
 

@@ -13,7 +13,7 @@ from reconciler.solver.bound.exact import tighten
 from reconciler.solver.bound.master import Master
 from reconciler.solver.bound.prove import NODES, PODS, prove
 from reconciler.solver.bound.relax import relax
-from reconciler.solver.model.assemble import DraftNode, assemble
+from reconciler.solver.model.assemble import assemble
 from reconciler.solver.model.plan import Stop
 from reconciler.solver.model.problem import CLOSE
 from reconciler.solver.model.ranking import cost_of_new_nodes, rank_of
@@ -26,7 +26,7 @@ from reconciler.solver.packing.pack import pack
 from reconciler.solver.packing.topping_up import topped_up
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from reconciler.solver.bound.columns import ColumnPricing
     from reconciler.solver.bound.prove import Proof
     from reconciler.solver.model.budget import Budget
+    from reconciler.solver.model.draft_node import DraftNode
 
 MOST_CLASSES = 400
 """With more classes than this, a dive for the whole problem costs more than it gains."""
@@ -66,8 +67,8 @@ class Search:
     budget: Budget
     watch: Callable[[Search], None]
     content: float = CLOSE
-    first: list[DraftNode] = field(default_factory=list)
-    best: list[DraftNode] = field(default_factory=list)
+    first: Sequence[DraftNode] = ()
+    best: Sequence[DraftNode] = ()
     values: list[DualValues] = field(default_factory=list)
     exact: list[tuple[DualValues, NDArray[np.float64]]] = field(default_factory=list)
     patterns: Patterns = field(default_factory=Patterns)
@@ -79,12 +80,18 @@ class Search:
     stop: Stop = Stop.DRY
     _bounds: dict[tuple[tuple[int, int], ...], int] = field(default_factory=dict)
 
+    def begin(self, nodes: Sequence[DraftNode], first: Sequence[DraftNode]) -> None:
+        """Begin with known nodes and those of first-fit."""
+        self.first = first
+        self.best = min(first, nodes, key=lambda one: rank_of(self.setting.problem, one))
+
     def run(self) -> None:
         """Run all stages until the best is good enough or the budget is spent."""
         setting = self.setting
-        draft = first_fit(setting.table, self.budget)
-        nodes = assemble(setting.problem, setting.table, draft)
-        self.first = self.best = topped_up(setting.problem, nodes, self.budget)
+        if not self.first:
+            draft = first_fit(setting.table, self.budget)
+            nodes = assemble(setting.problem, setting.table, draft)
+            self.first = self.best = topped_up(setting.problem, nodes, self.budget)
         if not setting.relaxed.classes or not setting.relaxed.offers:
             self.stop = Stop.NOTHING_TO_DO
             return

@@ -9,20 +9,22 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from reconciler.solver.model.assemble import DraftNode, assemble
 from reconciler.solver.model.budget import Budget
 from reconciler.solver.model.explain import explained_nodes, unplaced_classes
+from reconciler.solver.model.levelling import keeps_spread
 from reconciler.solver.model.lots import ground_of
 from reconciler.solver.model.plan import Plan, Stop, WeightStep
 from reconciler.solver.model.problem import CLOSE, Effort, Problem
 from reconciler.solver.model.ranking import cost_of_new_nodes, is_better, rank_of
+from reconciler.solver.model.spreads import node_spreads
 from reconciler.solver.model.steps import StepAnswer, in_steps, turns_of
-from reconciler.solver.packing.first_fit import first_fit
+from reconciler.solver.packing.levels import Levels
 from reconciler.solver.packing.search import Search
-from reconciler.solver.packing.topping_up import best_setting, topped_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from reconciler.solver.model.draft_node import DraftNode
 
 
 def solve(
@@ -80,22 +82,36 @@ class _Solve:
         self.start = start
         self.watch = watch
         self.stops: list[Stop] = []
-        self.first: list[DraftNode] = []
+        self.first: Sequence[DraftNode] = ()
 
     def run(self) -> Plan:
         """Solve all steps by search; use first-fit for all of them if that is better."""
         nodes, steps = in_steps(self.problem, self.by_search)
+        # A later step's nodes may be emptier than an earlier one could know. So they are solved
+        # once more, with limits that hold whatever is bought later.
+        if len(steps) > 1 and not self._keeps_spreads(nodes):
+            self.problem = self.problem.limited_by_node()
+            nodes, steps = in_steps(self.problem, self.by_search)
         first = self.first
         # With one step, the search has already compared its result with first-fit.
         if len(steps) > 1:
             first, first_steps = in_steps(self.problem, self.by_first_fit)
-            if is_better(self.problem, first, nodes):
+            if self._keeps_spreads(first) and is_better(self.problem, first, nodes):
                 nodes, steps = first, first_steps
         return self.plan(nodes, steps, first=first, stop=self._stop())
 
+    def _keeps_spreads(self, nodes: Sequence[DraftNode]) -> bool:
+        return all(keeps_spread(spread, nodes) for spread in node_spreads(self.problem))
+
     def by_search(self, problem: Problem) -> StepAnswer:
         """Solve one step with all stages."""
-        search = Search(best_setting(problem, self.budget), self.budget, self._tell, self.content)
+        levels = Levels(problem, self.budget)
+        if levels.spreads:
+            setting, nodes = levels.packed()
+            search = Search(setting, self.budget, self._tell, self.content)
+            search.begin(nodes, levels.by_first_fit())
+        else:
+            search = Search(levels.plain, self.budget, self._tell, self.content)
         search.run()
         self.stops.append(search.stop)
         self.first = search.first
@@ -103,10 +119,7 @@ class _Solve:
 
     def by_first_fit(self, problem: Problem) -> StepAnswer:
         """Solve one step by first-fit alone, which proves nothing."""
-        setting = best_setting(problem, self.budget)
-        draft = first_fit(setting.table, self.budget)
-        nodes = assemble(setting.problem, setting.table, draft)
-        return StepAnswer(nodes=topped_up(setting.problem, nodes, self.budget), bound=0)
+        return StepAnswer(nodes=Levels(problem, self.budget).by_first_fit(), bound=0)
 
     def plan(
         self,

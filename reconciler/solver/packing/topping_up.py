@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reconciler.solver.arrays.setting import setting_of
-from reconciler.solver.model.assemble import DraftNode, assemble
+from reconciler.solver.model.assemble import assemble, with_rules_kept
 from reconciler.solver.model.nearness import GUESSES, nears
 from reconciler.solver.model.ranking import rank_of
 from reconciler.solver.model.remainder import remainder
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from reconciler.solver.arrays.setting import Setting
     from reconciler.solver.model.budget import Budget
+    from reconciler.solver.model.draft_node import DraftNode
     from reconciler.solver.model.problem import Problem
 
 
@@ -44,7 +45,7 @@ def topped_up(problem: Problem, nodes: list[DraftNode], budget: Budget) -> list[
         return nodes
     while _left_out(problem, nodes):
         more = _with_more(problem, nodes, budget)
-        if _left_out(problem, more) == _left_out(problem, nodes):
+        if _left_out(problem, more) >= _left_out(problem, nodes):
             break
         nodes = more
     return nodes
@@ -73,4 +74,5 @@ def _with_more(problem: Problem, nodes: Sequence[DraftNode], budget: Budget) -> 
             known[node.offer.name].pods.update(node.pods)
         else:
             news.append(replace(node, offer=offers[node.offer.name]))
-    return [*known.values(), *news]
+    # What is new may be emptier, or fuller, than a spread over the other nodes allows.
+    return with_rules_kept(problem, [*known.values(), *news])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reconciler.solver.model.assemble import DraftNode
+from reconciler.solver.model.draft_node import DraftNode
 from reconciler.solver.model.explain import explained_nodes
 from reconciler.solver.model.lots import ground_of
 from reconciler.solver.model.plan import Plan, Stop
