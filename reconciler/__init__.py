@@ -1,1 +1,1 @@
-"""From demand to machines, and from idle machines to none."""
+"""The reconciler: it buys machines for demand, and gives idle machines back."""

@@ -1,10 +1,10 @@
-"""What is remembered and lies in no API object: one frozen value, part of the World.
+"""What the rooms remember between passes, outside of API objects: one frozen value in the World.
 
 Each room has a section and returns its new one with its decision; only the loop stores it. Nothing
 here is needed for safety: after a restart it is empty, and what matters is rebuilt from objects.
 
-The ledger and its sections are dataclasses, other than most values here: mypy checks the fields of
-`dataclasses.replace`, and knows nothing of those of `msgspec.structs.replace`.
+The ledger and its sections are dataclasses, unlike most values here, because mypy checks the fields
+of `dataclasses.replace` but not those of `msgspec.structs.replace`.
 """
 
 from __future__ import annotations

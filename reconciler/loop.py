@@ -70,7 +70,7 @@ class Room(Generic[Section]):
 
 
 def remembers_nothing(ledger: Ledger, _section: None) -> Ledger:
-    """For rooms without a section."""
+    """The unchanged ledger, for rooms without a section."""
     return ledger
 
 
@@ -92,19 +92,19 @@ ROOMS = (
     ),
     Room("pools", pools.decide, lambda ledger, section: replace(ledger, pools=section)),
 )
-"""In the order in which they decide: machines on their way come before new plans, the needs of
-demand before replacement, and the status of pools last, as it reports what all others found."""
+"""The rooms in their order: machines on their way come before new plans, demand before replacement,
+and the status of pools last, because it reports what all others found."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PassOutcome:
-    """What all rooms together have decided."""
+    """The decisions of all rooms together."""
 
     ledger: Ledger
     sequences: tuple[actions.Sequence, ...]
     wake_at: float
     breach: Breach | None = None
-    """What was decided in this very pass and must not be done."""
+    """A decision of this pass that must not be carried out."""
 
 
 Judge: TypeAlias = "Callable[[Iterable[actions.Sequence], World, Instant], Judgement]"
@@ -152,7 +152,7 @@ def _stopped(world: World, breach: Breach) -> PassOutcome:
 
 
 def _decided(world: World, now: Instant, rooms: Sequence[Room[Any]]) -> tuple[PassOutcome, World]:
-    """What the rooms want, and the world with what they remember."""
+    """The decisions of the rooms, and the world with what they remember."""
     failing = world.ledger.aside.failing
     if BRAKES.name in failing:
         return PassOutcome(ledger=world.ledger, sequences=(), wake_at=NEVER), world
@@ -179,10 +179,10 @@ def _asked(room: Room[Any], now: Instant, world: World) -> tuple[Decision[Any], 
 
 
 def chosen(wanted: Iterable[actions.Sequence], world: World) -> tuple[actions.Sequence, ...]:
-    """What begins of all that is wanted: about each subject the first that may begin.
+    """The sequences that begin: for each subject, the first one that may.
 
-    Rooms are asked in their order, and each answers with what matters most first. No room settles
-    conflicts itself.
+    Rooms are asked in their order, and each returns its most important sequences first. No room
+    resolves conflicts itself.
     """
     first: dict[Subject, actions.Sequence] = {}
     for sequence in _startable(wanted, world):
@@ -191,7 +191,7 @@ def chosen(wanted: Iterable[actions.Sequence], world: World) -> tuple[actions.Se
 
 
 def _startable(decided: Iterable[actions.Sequence], world: World) -> Iterator[actions.Sequence]:
-    """What may begin now, whatever a room believes: free subjects, and no purchase in a pause."""
+    """The sequences that may begin now: about free subjects, and no purchases for paused pools."""
     held = world.ledger.brakes.pauses
     return (
         sequence
@@ -201,13 +201,13 @@ def _startable(decided: Iterable[actions.Sequence], world: World) -> Iterator[ac
 
 
 class LoopScene(Protocol):
-    """Where the loop plays: production, a test, or the simulation."""
+    """The environment of the loop: production, a test, or the simulation."""
 
     def now(self) -> Instant:
         """The current time."""
 
     def world(self, ledger: Ledger) -> World:
-        """Everything as it is known at this moment."""
+        """Everything that is known now."""
 
     def start(self, sequence: actions.Sequence) -> None:
         """Begin to carry out a sequence; its subject is busy until it has ended and was seen."""

@@ -40,7 +40,7 @@ LOOKS_AGAIN: Final = 60.0
 
 
 class PauseCause(StrEnum):
-    """What pauses a pool, as the reason of its condition."""
+    """The cause of a pool's pause, which is the reason of its condition."""
 
     POOL = "PausedByAnnotation"
     ALL = "PausedByConfigMap"

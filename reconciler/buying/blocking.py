@@ -75,7 +75,7 @@ def _missing(pool: NodePool, key: ClassKey, world: World) -> str:
 
 
 def node_class_blockage(pool: NodePool) -> Condition | None:
-    """What the pool's status says of its node class."""
+    """The part of the pool's status about its node class."""
     return condition_of_type(pool.status.conditions, CONDITION)
 
 

@@ -41,7 +41,7 @@ DIGEST: Final = "sha256:"
 
 
 class Blueprint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one machine was created from."""
+    """What a machine was created from."""
 
     form: int
     location: str = ""
@@ -99,9 +99,9 @@ def taints_of(pool: NodePool) -> tuple[Taint, ...]:
 def parts_of(
     node_class: NodeClass | None, server_type: ServerTypeName, *, architecture: str
 ) -> Mapping[str, str] | None:
-    """What a node class says of such a machine, by the names of YAML; None where it says nothing.
+    """The fields of a node class for such a machine, by their names in YAML; None without a class.
 
-    A value is there only if it isn't the default.
+    It contains only fields whose values aren't the default.
     """
     if node_class is None:
         return None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def paid_by_currency(machines: Iterable[CountedMachine]) -> Mapping[str, int]:
-    """What an hour of them costs in each currency, in millionths; nothing is free of currency."""
+    """Their cost per hour in each currency, in millionths; amounts always have a currency."""
     paid: Counter[str] = Counter()
     for each in machines:
         if each.price:
@@ -36,7 +36,7 @@ def left_of_cost(
     *,
     most: Decimal,
 ) -> Iterator[Left]:
-    """What a limit on cost leaves in each currency that something is sold in."""
+    """What a cost limit leaves, for each currency in which something is sold."""
     paid = paid_by_currency(machines)
     prices: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for item in items:

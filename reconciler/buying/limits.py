@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class LimitKind(StrEnum):
-    """What is limited; the value is the reason of the pool's condition."""
+    """The kind of a limit; the value is the reason of the pool's condition."""
 
     TYPE_MAXIMUM = "TypeMaximum"
     NODES = "Nodes"
@@ -39,7 +39,7 @@ class SetLimit(NamedTuple):
     pool: str = ""
     """Empty for a limit of all pools together."""
     currency: str = ""
-    """Of a limit on cost, if it is known."""
+    """The currency of a cost limit, if it is known."""
 
     @property
     def name(self) -> str:
@@ -56,5 +56,5 @@ class Left(NamedTuple):
 
 
 def left_of_limit(of: SetLimit, amounts: Mapping[str, int], *, most: int) -> Left:
-    """What a limit that is set leaves: `most` of the amounts that each offer uses, or nothing."""
+    """What a limit leaves: `most` of the amounts that each offer uses, or nothing."""
     return Left(Limit(name=of.name, amounts=amounts, most=max(0, most)), of)

@@ -1,4 +1,4 @@
-"""What may be bought now, and how much the limits leave of it.
+"""What may be bought now, and how much of it the limits allow.
 
 Demand, replacement and planning on paper all use this answer.
 """
@@ -42,16 +42,16 @@ class Market(msgspec.Struct, frozen=True, kw_only=True):
     bought: Mapping[str, int] = {}
     """Machines that each pool has bought within the last hour."""
     singles: Mapping[str, frozenset[str]] = {}
-    """Of each group of offers, one machine in all may be bought, to test whether there are more."""
+    """Groups of offers of which only one machine may be bought, to test whether there are more."""
     shared: tuple[Limit, ...] = ()
     """What is left of quotas that several offers share."""
     in_total: tuple[Left, ...] = ()
     """What is left of the limits of all pools together."""
     sizes: Mapping[str, PoolSize]
-    """What the scaling policies of pools want, by pool."""
+    """The sizes that the pools' scaling policies want, by pool."""
 
     def limits(self) -> tuple[Left, ...]:
-        """What may still be bought, of each pool and of all together."""
+        """What may still be bought, for each pool and for all together."""
         found: list[Left] = []
         counts = self.fleet.counts()
         for name, pool in sorted(self._pools().items()):
@@ -63,7 +63,7 @@ class Market(msgspec.Struct, frozen=True, kw_only=True):
         return (*found, *others, *self.in_total)
 
     def minima(self) -> tuple[Minimum, ...]:
-        """What pools keep even without load and don't have yet."""
+        """The machines that pools keep without load and don't have yet."""
         counts = self.fleet.counts()
         return tuple(
             minimum
@@ -189,7 +189,7 @@ def market(world: World, now: Instant) -> Market:
 
 
 def market_in(currency: str, market: Market) -> Market:
-    """What of a market is sold in one currency."""
+    """The part of a market in one currency."""
     items = tuple(each for each in market.items if each.offering.currency == currency)
     is_all = len(items) == len(market.items)
     return market if is_all else msgspec.structs.replace(market, items=items)

@@ -16,7 +16,7 @@ PLACES: Final = 5
 
 
 def why_missing(name: ServerTypeName, offerings: Iterable[Offering], *, node_class: str) -> str:
-    """What is wrong with the name, or with where the pool buys; `offerings` are the class's."""
+    """Why the type can't be bought; `offerings` are those of the class."""
     sold = list(offerings)
     places = sorted({each.location for each in sold if each.server_type == name})
     if places:

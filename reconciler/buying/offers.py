@@ -72,7 +72,7 @@ class Purchasable(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     offering: Offering
     node: Node
     daemons: tuple[Pod, ...]
-    """What DaemonSets will put on it."""
+    """The pods of DaemonSets that will run on it."""
     room: Resources
     """What is left for other pods."""
     most: int | None = None
@@ -98,7 +98,7 @@ class Shelf(msgspec.Struct, frozen=True, kw_only=True):
     missing: Mapping[str, tuple[ServerTypeName, ...]] = {}
     """Types that a pool names and can buy nowhere, of each pool whose catalogue is known."""
     currencies: Mapping[str, frozenset[str]] = {}
-    """What the offers of each pool are priced in."""
+    """The currencies of each pool's offers."""
 
 
 def millionths(offering: Offering) -> int:

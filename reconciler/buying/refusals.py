@@ -63,13 +63,13 @@ class OfferRefusal(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What it is about, for people."""
+        """What was refused, as text."""
         what = "everything" if self.server_type is None else self.server_type.canonical
         return f"{what} in {self.location}" if self.location else what
 
 
 class Probe(NamedTuple):
-    """What finds out whether a refusal still holds: a machine for one pod of a shape."""
+    """A test whether a refusal still applies: a machine for one pod of a shape."""
 
     refusal: OfferRefusal
     shape: Shape
@@ -80,7 +80,7 @@ class Refusals(msgspec.Struct, frozen=True, kw_only=True):
 
     standing: frozenset[OfferRefusal] = frozenset()
     doubtful: frozenset[OfferRefusal] = frozenset()
-    """Those whose time is over, but that haven't been disproved."""
+    """Expired refusals that no purchase has disproved yet."""
     probe_at: Mapping[Probe, float] = {}
     """The monotonic second from which a probe may be planned again whose last plan bought nothing,
     also for a while after it."""
@@ -216,7 +216,7 @@ def usable(
     world: World,
     requests: Iterable[NodeRequest],
 ) -> tuple[Purchasable, ...]:
-    """What may be bought of them: nothing for a pool that may buy nothing, nothing refused."""
+    """The offers that may be bought: none of pools that may not buy, and none that is refused."""
     classes = {pool.name: node_class_of(pool, world) for pool in world.pools.values()}
     open_pools = {name for name, pool in world.pools.items() if may_buy(pool, world)}
     # While one machine tests an offer, no second one is ordered: its answer isn't known yet.

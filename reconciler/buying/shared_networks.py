@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def shared(items: Sequence[Purchasable], fleet: Fleet, world: World) -> tuple[Limit, ...]:
-    """What is left of each room for all its offers together."""
+    """What is left of each network for all its offers together."""
     rooms = {room.name: room for item in items for room in item.offering.rooms}
     return tuple(_left(room, items, fleet, world) for _, room in sorted(rooms.items()))
 
@@ -59,7 +59,7 @@ def _is_in(room: SharedNetwork, offering: Offering) -> bool:
 
 
 def _ids(world: World) -> Mapping[str, str]:
-    """What the provider calls our machines, by their name."""
+    """The provider's IDs of growth's machines, by name."""
     sights = (sight.listing for sight in world.clouds.values() if sight.listing is not None)
     listed = (each for listing in sights for each in listing.machines.values())
     accepted = {

@@ -29,7 +29,7 @@ NODES: Final = "nodes"
 
 
 class SubjectKind(StrEnum):
-    """What a sequence can be about."""
+    """The kinds of subjects."""
 
     MACHINE = "machine"
     """A request, its machine, its node and its removal: they share one name and one writer."""
@@ -41,7 +41,7 @@ class SubjectKind(StrEnum):
 
 
 class Subject(NamedTuple):
-    """What at most one sequence at a time is about."""
+    """The subject of a sequence; at most one sequence at a time has the same subject."""
 
     kind: SubjectKind
     name: str
@@ -113,7 +113,7 @@ class Evict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Evicted(msgspec.Struct, frozen=True, kw_only=True):
-    """What the API server said to the last eviction of a pod."""
+    """The API server's answer to the last eviction of a pod."""
 
     pod: Evict
     at: float
@@ -164,7 +164,7 @@ class Solve(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Solved(msgspec.Struct, frozen=True, kw_only=True):
-    """What the solver answered last on a lane."""
+    """The solver's last answer on a lane."""
 
     number: int
     plan: Plan | Renewed
@@ -216,7 +216,7 @@ class Sequence(msgspec.Struct, frozen=True, kw_only=True):
     subject: Subject
     steps: tuple[Action, ...]
     why: str
-    """For the log, in a few words."""
+    """A short text for the log."""
 
 
 def only_tells(sequence: Sequence) -> bool:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Section = TypeVar("Section")
 """A room's part of the ledger; None for a room that remembers nothing."""
 NEVER = math.inf
-"""Nothing to wait for: only a change wakes the loop."""
+"""No time to wait for: only a change wakes the loop."""
 
 
 class Decision(msgspec.Struct, Generic[Section], frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from reconciler.core.decision import NEVER
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
-    """What to do, and when to look again."""
+    """What to do, and when to be called again."""
 
     actions: tuple[Action, ...] = ()
     why: str = ""
@@ -17,4 +17,4 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
 
 WAIT = Step()
-"""Nothing to do until something changes."""
+"""Do nothing until something changes."""

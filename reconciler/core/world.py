@@ -30,7 +30,7 @@ from reconciler.providers.port import Answered, Checked, ClassKey, GivenBack, Of
 
 
 class Replies(msgspec.Struct, frozen=True, kw_only=True):
-    """What effects have brought back and no object shows yet."""
+    """Answers to effects that no object shows yet."""
 
     answers: Mapping[str, Answered] = {}
     deletions: Mapping[str, GivenBack] = {}
@@ -39,7 +39,7 @@ class Replies(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class World(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known at one instant. Mappings are read only and never change afterwards."""
+    """Everything known at one instant. Mappings are read-only and never change afterwards."""
 
     cluster: Cluster
     """Nodes and what is on them, namespaces, volumes, DaemonSets, budgets."""
@@ -61,17 +61,15 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     """The last good catalogue of each node class, also of one that is blocked: what is on its way
     still comes."""
     checks: Mapping[ClassKey, Checked] = {}
-    """What the cloud last said of each node class itself; none of one that wasn't asked yet."""
+    """The provider's last answer about each node class; missing for those not asked about yet."""
     answers: Mapping[str, Answered]
-    """What the provider said to the last create of a request, by its name; it stays until the
-    request's status shows it."""
+    """The provider's answer to the last create of a request, by name, until its status shows it."""
     clouds: Mapping[ClassKey, Sight] = {}
     """The machines of each node class, as its provider lists them."""
     deletions: Mapping[str, GivenBack] = {}
-    """What came of the last try to delete a machine, by its name; it stays until the removal's
-    status shows it."""
+    """The result of the last attempt to delete a machine, by name, until its removal shows it."""
     evictions: Mapping[str, Evicted] = {}
-    """What the API server said to the last eviction of a pod, by its uid, until the pod is gone."""
+    """The API server's answer to the last eviction of a pod, by its UID, until the pod is gone."""
     plans: Mapping[str, Solved] = {}
     """The last plan of each lane, until the next one comes."""
     busy: frozenset[Subject]

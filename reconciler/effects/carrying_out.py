@@ -116,7 +116,7 @@ class Effects:
 
     @property
     def subjects(self) -> frozenset[Subject]:
-        """What is being worked on."""
+        """The subjects of sequences in progress."""
         return frozenset(self._running)
 
     def start(self, sequence: Sequence) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
 
 SEVERAL_BUDGETS: Final = 500
-"""What the server answers where two budgets count one pod."""
+"""The server's answer if two budgets select one pod."""
 
 
 class EvictionRefusal(msgspec.Struct, frozen=True):
@@ -85,7 +85,7 @@ def evicted(
     now: Instant,
     pods: Mapping[Key, Pod],
 ) -> dict[str, Evicted]:
-    """What is known after one more answer, without what was known of pods that are gone."""
+    """The answers after another one, without those for pods that are gone."""
     before = known.get(pod.uid)
     answer = Evicted(pod=pod, at=now.monotonic)
     if refused is not None:

@@ -21,11 +21,11 @@ class Heard:
     """Answers of providers, of the API server and of the solver."""
 
     answers: dict[str, Answered] = field(default_factory=dict)
-    """What providers said, by the name of the request, until its status shows it."""
+    """The answers of providers, by the name of the request, until its status shows them."""
     deletions: dict[str, GivenBack] = field(default_factory=dict)
     """Answers to deletes, by the name of the machine, until the removal's status shows them."""
     evictions: dict[str, Evicted] = field(default_factory=dict)
-    """What the API server said to evictions, by the pod's uid, until the pod is gone."""
+    """The API server's answers to evictions, by the pod's UID, until the pod is gone."""
     plans: dict[str, Solved] = field(default_factory=dict)
     """The last plan of each lane."""
 

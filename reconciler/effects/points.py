@@ -50,20 +50,20 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     """One side of one effect."""
 
     number: int
-    """Of the effect, counted in this process."""
+    """The number of the effect in this process."""
     step: str
-    """What was decided: the action's name, and of a status its phase."""
+    """The name of the action; for a status, its phase."""
     verb: str
     kind: str
-    """What is written, and where: `patch` of `NodeRequest/status`."""
+    """The verb and kind, such as `patch` of `NodeRequest/status`."""
     about: SubjectKind
     subject: str
-    """What its sequence is about."""
+    """The subject of its sequence."""
     side: Side
 
 
 class ActionTarget(NamedTuple):
-    """What an action does to which kind of thing."""
+    """The verb and kind of an action."""
 
     verb: str
     kind: str
@@ -101,7 +101,7 @@ def target_of(action: Action) -> ActionTarget:
 
 
 def step_of(action: Action) -> str:
-    """What was decided, in a word or two."""
+    """The decision in a word or two."""
     name = type(action).__name__
     match action:
         case PatchStatus(status={"phase": phase}):

@@ -1,4 +1,4 @@
-"""What a condition of a pool says, apart from whether it holds."""
+"""The reason and message of a pool's condition."""
 
 from __future__ import annotations
 

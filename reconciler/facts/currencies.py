@@ -1,4 +1,4 @@
-"""What the prices of a pool are in. Two currencies are never compared and never added up."""
+"""The currency of a pool's prices. Amounts in different currencies are never compared or added."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def currency_of_pool(pool: NodePool | None, world: World) -> str:
-    """What it buys in today: as its catalogue says, else its node class; empty if none does."""
+    """Its current currency: that of its catalogue, else of its node class; empty if unknown."""
     if pool is None:
         return ""
     key = node_class_of(pool, world)

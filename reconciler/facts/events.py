@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class EventAction(StrEnum):
-    """What growth was doing."""
+    """The actions of events."""
 
     PLANNING = "Planning"
     PROVISIONING = "Provisioning"

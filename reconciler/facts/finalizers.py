@@ -17,12 +17,12 @@ def has_our_finalizer(resource: CustomResource) -> bool:
 
 
 def held(resource: CustomResource) -> SetFinalizers:
-    """From now on something hangs on the object."""
+    """Add the finalizer, because something depends on the object."""
     return _with(resource, (*resource.metadata.finalizers, PROVIDER_CLEANUP_FINALIZER))
 
 
 def let_go(resource: CustomResource) -> SetFinalizers:
-    """Nothing hangs on the object any more."""
+    """Remove the finalizer, because nothing depends on the object any more."""
     others = (each for each in resource.metadata.finalizers if each != PROVIDER_CLEANUP_FINALIZER)
     return _with(resource, tuple(others))
 

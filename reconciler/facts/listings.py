@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class MachineFate(Enum):
-    """What became of a machine."""
+    """The fate of a machine."""
 
     THERE = "there"
     GONE = "gone"
@@ -40,14 +40,14 @@ class SightedCloud(msgspec.Struct, frozen=True, kw_only=True):
     key: ClassKey
     listing: Listing
     machines: Mapping[str, Machine]
-    """By id, as names can be used again."""
+    """Machines by ID, because names can be used again."""
     before: Mapping[str, Machine] | None
-    """Those of the listing before."""
+    """The machines of the previous listing."""
     began: datetime | None = None
     """When the older of both was asked for."""
 
     def fate(self, machine_id: str, *, asked_at: datetime | None) -> MachineFate:
-        """What became of a machine whose deletion was last asked for at a moment."""
+        """The fate of a machine whose deletion was last requested at this time."""
         if machine_id in self.machines:
             return MachineFate.THERE
         is_younger = asked_at is not None and self.listing.at.wall > asked_at

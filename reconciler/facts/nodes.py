@@ -36,7 +36,7 @@ def machine_id_of(node: Node, key: ClassKey) -> str | None:
 
 
 def _by_machine(world: World) -> Mapping[tuple[str, str], Node]:
-    """By provider and id."""
+    """The nodes by provider and machine ID."""
     return {
         (kind.node_class.provider, machine_id): node
         for node in world.cluster.nodes.values()

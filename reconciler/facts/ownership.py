@@ -1,4 +1,4 @@
-"""Whose our objects are: requests, removals and nodes belong to their pool, and to nothing else."""
+"""The owner of growth's objects: requests, removals and nodes belong to their pool."""
 
 from __future__ import annotations
 

@@ -25,5 +25,5 @@ def seconds_until_node_marked(node: Node, pool: NodePool, world: World, now: Ins
 
 
 def paid_hour_in_world(pool: NodePool, world: World) -> PaidHour:
-    """What is done with hours that are paid."""
+    """How a pool uses hours that are already paid for."""
     return paid_hours.paid_hour_of(pool, world.node_classes.get(node_class_of(pool, world)))

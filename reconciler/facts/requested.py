@@ -31,7 +31,7 @@ class Bought(msgspec.Struct, frozen=True, kw_only=True):
 
     pool: str
     at: float
-    """In monotonic seconds."""
+    """The time in monotonic seconds."""
 
 
 def is_lost(decided: Bought, now: Instant) -> bool:
@@ -64,5 +64,5 @@ def bought_lately(world: World, now: Instant) -> Mapping[str, Bought]:
 
 
 def still_of_the_hour(bought: Mapping[str, Bought], now: Instant) -> Mapping[str, Bought]:
-    """Those of them that were bought within the last hour."""
+    """The machines that were bought within the last hour."""
     return {name: each for name, each in bought.items() if each.at + HOUR > now.monotonic}

@@ -1,4 +1,4 @@
-"""For how many pods of which workloads a request's machine is meant."""
+"""The pods that a request's machine is for, by workload."""
 
 from __future__ import annotations
 

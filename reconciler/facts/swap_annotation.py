@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the annotation says."""
+    """The content of the annotation."""
 
     nodes: tuple[str, ...]
     of: int
@@ -49,12 +49,12 @@ def read_swap(text: str) -> Words | None:
 
 
 def annotation(resource: NodeRequest | Node) -> str | None:
-    """What is written on a request or a node; None for an ordinary one."""
+    """The annotation of a request or a node; None if it doesn't have one."""
     return resource.metadata.annotations.get(REPLACES_ANNOTATION)
 
 
 def on_nodes(cluster: Cluster) -> Mapping[str, str]:
-    """What is written on nodes, by their names; read once for each snapshot of the cluster."""
+    """The annotations of nodes by name; computed once for each snapshot of the cluster."""
     return cluster.remembered("words of swaps", lambda: _on_nodes(cluster))
 
 

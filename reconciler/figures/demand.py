@@ -25,7 +25,7 @@ class WaitingState(StrEnum):
     """The state of a pod without a node."""
 
     HELD = "held"
-    """It is on hold: it has, or is about to get, a place without a new machine."""
+    """It is on hold, because it has or is about to get a place without a new machine."""
     UNPLANNED = "unplanned"
     """It is part of the next plan."""
     PLACED = "placed"

@@ -58,7 +58,7 @@ class Figures:
             self.look(*self._shown)
 
     def look(self, world: World, now: Instant) -> None:
-        """So it was at this moment."""
+        """The figures at this time."""
         self._gauges.world = world
         self._plans.look(world)
         self._removals.look(world)

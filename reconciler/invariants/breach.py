@@ -19,7 +19,7 @@ class Invariant(StrEnum):
     DELETED_AS_NAMED = "DeletedAsNamed"
     """Only the machine that the removal names and the last believed listing shows is deleted."""
     NEVER_BLIND = "NeverBlind"
-    """Nothing is given back while the brakes forbid it."""
+    """Nothing is removed while the brakes forbid it."""
     PODS_KEEP_NODES = "PodsKeepNodes"
     """A node with pods goes only after a drain, and only pods on draining nodes are evicted."""
     CORDON_KEPT = "CordonKept"
@@ -35,6 +35,6 @@ class Breach(msgspec.Struct, frozen=True, kw_only=True):
 
     invariant: Invariant
     text: str
-    """What exactly would be wrong, with names and figures."""
+    """The details of the breach, with names and figures."""
     pool: str = ""
     """The pool concerned, if there is one."""

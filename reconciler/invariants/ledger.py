@@ -1,4 +1,4 @@
-"""What is remembered of what was let through, apart from what the rooms remember themselves."""
+"""The allowed actions, remembered separately from the rooms' own memory."""
 
 from __future__ import annotations
 

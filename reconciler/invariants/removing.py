@@ -96,7 +96,7 @@ def _deleted(step: DeleteMachine, world: World, now: Instant) -> Iterator[Breach
 
 
 def _misnamed(step: DeleteMachine, removal: NodeRemovalRequest | None, world: World) -> str:
-    """What doesn't agree; empty if removal, listing and step are about the same machine."""
+    """The contradiction, or "" if removal, listing and step are about the same machine."""
     if removal is None:
         return "no removal names it"
     spec, meant = removal.spec, step.machine

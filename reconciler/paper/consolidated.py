@@ -57,7 +57,7 @@ if TYPE_CHECKING:
             """Which nodes could go."""
 
         def plan(self, question: Problem) -> Plan:
-            """Where their pods would be."""
+            """The plan for their pods."""
 
 
 MOST_ROUNDS = 8
@@ -79,7 +79,7 @@ class Hindrance(msgspec.Struct, frozen=True, kw_only=True):
     """The saving that would be possible without some limits."""
 
     limits: tuple[str, ...]
-    """As people write them."""
+    """The limits in the spelling of a pool's fields."""
     pools: tuple[str, ...]
     """The pools with these limits."""
     saving: int
@@ -92,7 +92,7 @@ class RenewalOnPaper(msgspec.Struct, frozen=True, kw_only=True):
     goes: tuple[Leaving, ...]
     comes: tuple[NodeRequest, ...]
     cost: int
-    """What all nodes of growth with this currency cost an hour now, in millionths."""
+    """The current cost of all of growth's nodes with this currency per hour, in millionths."""
     held: Mapping[str, str]
     """Nodes that stay for a reason that a person could change, with the reason."""
     idle: tuple[str, ...] = ()

@@ -55,7 +55,7 @@ WAITING = frozenset({PodProgress.UNREACHED, PodProgress.UNSCHEDULABLE})
 
 
 class PlanOnPaper(msgspec.Struct, frozen=True, kw_only=True):
-    """What would be bought, where pods would run, and which pods would have no place."""
+    """The machines that would be bought, the places of pods, and the pods without a place."""
 
     requests: Mapping[str, NodeRequest]
     items: Mapping[str, Purchasable]

@@ -1,4 +1,4 @@
-"""From demand to NodeRequests."""
+"""Planning: it turns demand into NodeRequests."""
 
 from reconciler.planning.asking import LANE
 from reconciler.planning.rule import decide

@@ -65,8 +65,7 @@ class Applied(msgspec.Struct, frozen=True, kw_only=True):
     left_out: Mapping[str, str]
     """Pods that the plan has no place for, by uid, with the reason."""
     limited: Mapping[str, SetLimit | None]
-    """Those of them that would fit, but for a limit. None if no person has set it: an offer is used
-    up, or is being tested with one machine."""
+    """Pods that would fit without a limit; None if it isn't a user's, such as a used-up offer."""
     overtaken: frozenset[str]
     """Pods whose planned place is gone, by uid."""
 
@@ -138,7 +137,7 @@ def apply_plan(
 
 
 def _taken(node: PlannedNode, queues: Mapping[str, deque[T]]) -> Iterator[tuple[str, list[T]]]:
-    """Those of each class whose turn it is to get a place on the node."""
+    """The pods of each class that get a place on the node."""
     for name, count in node.pods.items():
         queue = queues.get(name, deque())
         yield name, [queue.popleft() for _ in range(min(count, len(queue)))]

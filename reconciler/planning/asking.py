@@ -45,13 +45,13 @@ NOTHING_SOLD: Final = "its pools have nothing that can be bought now"
 
 
 class PlanningRound(NamedTuple):
-    """What one plan is to be about."""
+    """The subject of one plan."""
 
     pods: Mapping[str, Pod]
-    """By uid."""
+    """The pods by UID."""
     sold: Market
     probe: Probe | None = None
-    """What the only pod is to find out, if it is planned for that."""
+    """The purpose of a probe, if the plan is for a single pod."""
 
 
 def next_problem(world: World, now: Instant, demand: Mapping[str, Pod]) -> Decision[PlanningLedger]:
@@ -105,7 +105,7 @@ def _minima(ledger: PlanningLedger, world: World, now: Instant) -> Decision[Plan
 def _planned(
     about: PlanningRound, ledger: PlanningLedger, world: World, now: Instant
 ) -> Decision[PlanningLedger]:
-    """What can't be planned is left out at once; the rest is a question, if there is any."""
+    """Leave out pods that can't be planned; the others are a question, if there are any."""
     pools, missing = pools_by_pod(about.pods, world)
     ledger = _left_out(ledger, missing, LeftOutCause.POOL_NOT_FOUND, now)
     if not about.sold.items:

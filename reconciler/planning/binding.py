@@ -38,7 +38,7 @@ def after_limits(
 def binding_limits(
     tries: Mapping[str, Try], pods: Mapping[str, Pod], pools: Collection[str]
 ) -> Mapping[str, Words]:
-    """For each pool of which a limit binds, the limit and what to do; the first of several."""
+    """For each pool with a binding limit, the limit and what to do; the first of several."""
     found: defaultdict[str, set[Words]] = defaultdict(set)
     for pod, limit, reason in _waiting(tries, pods):
         # A limit in total is that of each pool that the pod could use.

@@ -102,7 +102,7 @@ class ComingPods(NamedTuple):
 
     @property
     def workload(self) -> Owner:
-        """Whose pods they are."""
+        """The owners of the pods."""
         return workload_of(self.like)
 
 

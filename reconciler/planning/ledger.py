@@ -29,7 +29,7 @@ class AskedProblem(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     question: PlanningProblem
     probe: Probe | None = None
-    """What a single pod of those in back-off is to find out, if it was asked for that."""
+    """The purpose of the probe, if a single pod in back-off was planned for one."""
 
 
 class LimitCounts(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,7 +37,7 @@ class LimitCounts(msgspec.Struct, frozen=True, kw_only=True):
 
     machines: frozenset[str] = frozenset()
     of_the_hour: frozenset[str] = frozenset()
-    """Those that were bought within the last hour, by whichever room."""
+    """Machines that were bought within the last hour, by any room."""
 
     def __le__(self, later: LimitCounts) -> bool:
         """Whether all of it counts still, so that no limit leaves more room than before."""
@@ -62,16 +62,16 @@ class PlanningLedger:
     """The wave of pods that the next plan is for."""
     asked: AskedProblem | None = None
     number: int = 0
-    """Of the last question."""
+    """The number of the last question."""
     asked_at: float = -NEVER
     """When that was, in monotonic seconds."""
     refusals: Refusals = field(default_factory=Refusals)
     bought: Mapping[str, Bought] = field(default_factory=dict)
-    """By the name of the request, for an hour."""
+    """Machines by the name of the request, for an hour."""
     counted: LimitCounts = field(default_factory=LimitCounts)
     """What limits counted while a pod had no place."""
     prewarmed_at: float | None = None
     """When the pools' minima were last asked for."""
     shelf: Shelf = field(default_factory=Shelf)
     surroundings: tuple[object, ...] = ()
-    """What plans depend on besides pods and nodes: when it changes, pods in back-off return."""
+    """Everything besides pods and nodes that plans depend on; a change ends back-off."""

@@ -47,7 +47,7 @@ PATIENCE = 4
 UNSERVED = 1800.0
 """Seconds for which an offer isn't bought again for pods that it didn't serve."""
 WITNESSES = ("pods", "nodes")
-"""What tells that a pod is bound, and where to."""
+"""Evidence that a pod is bound, and to which node."""
 
 
 class Nomination(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,7 +67,7 @@ class Nominated(msgspec.Struct, frozen=True, kw_only=True):
     """The places of all pods, and what was learnt from places that the scheduler didn't use."""
 
     places: Mapping[str, Nomination] = {}
-    """By the uid of the pod."""
+    """The nominations by the UID of the pod."""
     settled_at: float = NEVER
     """When a pod whose place was taken has waited long enough."""
     declined: Mapping[tuple[str, Shape], str] = {}
@@ -259,7 +259,7 @@ def _unserved(
 
 
 def _unserved_in_status(world: World, now: Instant) -> Iterator[tuple[tuple[Shape, str], float]]:
-    """What was bought in vain, by the status of pools: after a restart, the only record of it."""
+    """What was bought in vain, from the status of pools: the only record after a restart."""
     for pool in world.pools.values():
         for each in pool.status.unserved:
             left = -now.seconds_since(each.until)

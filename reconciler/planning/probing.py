@@ -82,7 +82,7 @@ def _resting(waiting: Mapping[str, Pod], world: World, now: Instant) -> tuple[Po
 
 
 def _able(kinds: Iterable[Pod], items: Iterable[Purchasable], world: World) -> Iterator[Pod]:
-    """Those that could use one of these offers, as far as that is known without a plan."""
+    """The pods that could use one of these offers, as far as is known without a plan."""
     offered = tuple(items)
     for pod in kinds:
         pools = pools_of(pod, world.pools)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from reconciler.solver import Limit
 
 LAST: Final = -(2**31)
-"""No pod's priority is lower."""
+"""The lowest priority of a pod."""
 PLENTY = str(2**60)
 """More of any resource than a pod asks for."""
 

@@ -75,7 +75,7 @@ def promises_looked_after(world: World, now: Instant, demand: Mapping[str, Pod])
 
 
 def _counted(world: World, requests: Mapping[str, NodeRequest], now: Instant) -> LimitCounts:
-    """What limits count; it is of interest while a pod has no place."""
+    """What limits count; it matters while a pod has no place."""
     if not world.ledger.planning.tries:
         return LimitCounts()
     alive = (name for name, request in requests.items() if may_have_machine(request, world))
@@ -86,7 +86,7 @@ def _counted(world: World, requests: Mapping[str, NodeRequest], now: Instant) ->
 
 
 def _surroundings(world: World) -> tuple[object, ...]:
-    """All that plans depend on besides pods and nodes; first what is compared by its value."""
+    """Everything besides pods and nodes that plans depend on, first what is compared by value."""
     pools = (_version(each.name, each) for each in world.pools.values())
     classes = (_version(str(key), each) for key, each in world.node_classes.items())
     shut = sorted(name for name, pool in world.pools.items() if not may_buy(pool, world))

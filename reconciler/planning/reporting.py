@@ -53,7 +53,7 @@ def report_tries(
 def _events(
     before: Mapping[str, Try], ledger: PlanningLedger, pods: Mapping[str, Pod], *, now: float
 ) -> Iterator[tuple[str, Sequence]]:
-    """By the uid of its pod."""
+    """The events by the UID of their pod."""
     for uid, one in ledger.tries.items():
         pod, earlier = pods.get(uid), before.get(uid)
         if pod is None or not one.count:

@@ -70,7 +70,7 @@ class _Places:
         self._nominated = nominated
 
     def of(self, waiting: Mapping[str, Pod]) -> Iterator[tuple[str, str]]:
-        """By uid, the node of each that finds one."""
+        """The node of each pod that finds one, by UID."""
         order = sorted(waiting.items(), key=lambda each: (_size(each[1].requests), each[0]))
         for uid, pod in reversed(order):
             found = next(

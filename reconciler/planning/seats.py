@@ -45,7 +45,7 @@ class KeptSeats(NamedTuple):
     """The seats of announced pods."""
 
     held: Mapping[str, tuple[Pod, ...]]
-    """By machine: what holds the room that is kept there."""
+    """Placeholders for the reserved room of each machine."""
     rest: tuple[ComingPods, ...]
     """Announced pods without a seat."""
 

@@ -35,9 +35,9 @@ class LeftOutCause(StrEnum):
     POOL_NOT_FOUND = "PoolNotFound"
     """None of the pools that it may use exists."""
     NO_PLACE = "NoPlace"
-    """Nothing that its pools may buy holds it."""
+    """No offer of its pools has room for it."""
     LIMITED = "Limited"
-    """What holds it is used up, or a limit of its pools leaves none."""
+    """The offers with room for it are used up, or limits of its pools exclude them."""
     OVERTAKEN = "Overtaken"
     """Its place was gone when it was to be bought."""
 
@@ -47,7 +47,7 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
 
     count: int
     counted_at: float
-    """In monotonic seconds."""
+    """The time in monotonic seconds."""
     cause: LeftOutCause = LeftOutCause.NO_PLACE
     reason: str = ""
     limit: SetLimit | None = None

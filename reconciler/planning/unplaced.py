@@ -38,7 +38,7 @@ LONGEST_OWNER: Final = 253
 
 
 class Lacking(msgspec.Struct, frozen=True, kw_only=True):
-    """What one pool can't serve, as its status reports it."""
+    """The pods that one pool can't serve, as in its status."""
 
     pool: str
     unplaced: tuple[UnplacedPod, ...] = ()
@@ -123,7 +123,7 @@ def _entry(pod: Pod, one: Try, now: Instant, before: UnplacedPod | None) -> Unpl
 def _unserved(
     world: World, ledger: PlanningLedger, pools: _Pools, now: Instant
 ) -> Mapping[str, list[UnservedShape]]:
-    """By pool. Shapes that no waiting pod has are left out: nothing is withheld from any pod."""
+    """The offers bought in vain, by pool. Shapes that no pending pod has are left out."""
     sellers: defaultdict[str, set[str]] = defaultdict(set)
     for item in ledger.shelf.items:
         sellers[item.offering.name].add(item.pool.name)
@@ -141,7 +141,7 @@ def _unserved(
 
 
 def _one_of_each(pods: Iterable[Pod], shapes: set[Shape]) -> Mapping[Shape, Pod]:
-    """For each shape the first pod by its name, so that the answer doesn't depend on an order."""
+    """The first pod of each shape by name, so that the result doesn't depend on an order."""
     found: dict[Shape, Pod] = {}
     if not shapes:
         return found

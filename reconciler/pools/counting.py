@@ -42,7 +42,7 @@ NOTHING: Final = MachineTally()
 
 
 def tallies(world: World) -> Mapping[MachineSort, MachineTally]:
-    """Of all pools; nodes and requests of one name are one machine."""
+    """The counts of all pools; a node and a request with the same name are one machine."""
     found: defaultdict[MachineSort, MachineTally] = defaultdict(MachineTally)
     nodes = nodes_of_pools(world)
     for name, standing in nodes.items():

@@ -12,6 +12,6 @@ class PoolsLedger:
     """The last time that the machines of pools were counted."""
 
     counted_at: float | None = None
-    """In monotonic seconds."""
+    """The time in monotonic seconds."""
     occupants: Occupants = NO_OCCUPANTS
     """Why nodes stay for their pods, so that only what has changed is asked again."""

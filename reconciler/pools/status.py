@@ -56,7 +56,7 @@ def status_of_pool(
 
 
 def written(status: NodePoolStatus) -> Mapping[str, Any]:
-    """As a merge patch, in which unset fields have to be null."""
+    """The status as a merge patch, in which unset fields must be null."""
     return {**dict.fromkeys(NULLABLE), **status.document()}
 
 

@@ -49,7 +49,7 @@ def machine_is_gone(request: NodeRequest, world: World, *, since: float) -> bool
 
 
 def _clouds(request: NodeRequest, world: World) -> tuple[ClassKey, ...]:
-    """Where its machine can be: anywhere, if its pool is gone."""
+    """The providers that may have its machine: all of them if its pool is gone."""
     pool = pool_of_request(request, world)
     if pool is None:
         return tuple(sorted(world.node_classes))

@@ -31,7 +31,7 @@ class StageSeen(msgspec.Struct, frozen=True, kw_only=True):
 
     stage: RequestStage
     at: float
-    """In monotonic seconds: a listing that was asked for later knows all that happened before."""
+    """In monotonic seconds: a listing requested later shows everything that happened before."""
     since: float = 0.0
     """When the provider accepted, on the clock that stops while growth is blind."""
 
@@ -45,10 +45,10 @@ class FailedCreates(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AskedOf(NamedTuple):
-    """What an answer is about: pool and node class as they were when it was asked for."""
+    """The pool and node class that an answer is about, as they were when the provider was asked."""
 
     at: float
-    """In monotonic seconds: an earlier answer is about something else."""
+    """In monotonic seconds: earlier answers are about something else."""
     pool: int
     node_class: int
 

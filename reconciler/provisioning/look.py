@@ -35,7 +35,7 @@ class ProvisioningLook:
     now: Instant
     memory: ProvisioningLedger
     clock: SightedClock
-    """It stops while growth is blind."""
+    """The clock, which stops while growth is blind."""
 
     @cached_property
     def duplicates(self) -> frozenset[str]:

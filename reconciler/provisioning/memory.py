@@ -23,7 +23,7 @@ FINISHED = frozenset({RequestPhase.READY, RequestPhase.UNMET})
 
 
 def remembered_requests(world: World, now: Instant, clock: SightedClock) -> ProvisioningLedger:
-    """What is known of each request that isn't finished; nothing of those that are gone."""
+    """What is known about each request that isn't finished; deleted ones are forgotten."""
     before = world.ledger.provisioning
     unfinished = [each for each in world.requests.values() if each.status.phase not in FINISHED]
     return replace(

@@ -45,9 +45,9 @@ class ComingMachine(NamedTuple):
 
     request: NodeRequest
     node: Node | None = None
-    """If it has joined."""
+    """Its node, if it has joined."""
     ready_at: float = NEVER
-    """In monotonic seconds."""
+    """The time in monotonic seconds."""
 
 
 class ComingTogether(NamedTuple):
@@ -58,7 +58,7 @@ class ComingTogether(NamedTuple):
     is_booting: bool = False
     """Whether one of them isn't Ready."""
     held_until: float = -NEVER
-    """Until when to wait for the control plane to remove its taints from Ready machines."""
+    """The end of the wait for the control plane to remove its taints from Ready machines."""
 
 
 def companies(coming: Iterable[ComingMachine]) -> Mapping[int, ComingTogether]:

@@ -46,14 +46,14 @@ Ages = Mapping[str, float]
 """Since when orphans are known as such, by name."""
 FEW: Final = 2
 SHARE: Final = 0.1
-"""Of a cloud's machines; more orphans than that, and more than a few, are not believed."""
+"""A share of a cloud's machines: more orphans than this, and more than a few, aren't believed."""
 
 
 class Orphans(msgspec.Struct, frozen=True, kw_only=True):
     """The machines of one cloud that belong to no object."""
 
     found: Mapping[str, Machine]
-    """By name."""
+    """The orphans by name."""
     sudden: int
     """How many of them are new."""
     are_too_many: bool
@@ -61,7 +61,7 @@ class Orphans(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def goers(self) -> Mapping[str, Machine]:
-        """Those that may be given back when they are old enough."""
+        """Orphans that may be deleted once they are old enough."""
         return {} if self.are_too_many else self.found
 
 

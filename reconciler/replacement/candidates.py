@@ -49,11 +49,11 @@ class ReplacementCandidate:
     node: Node
     pool: NodePool
     pods: tuple[Pod, ...]
-    """Those that would need another place."""
+    """The pods that would need another place."""
     price: int
     """Millionths an hour, as it was bought."""
     currency: str = ""
-    """What the price is in; only nodes of one currency go together."""
+    """The currency of the price; only nodes with the same currency go together."""
     is_quiet: bool = True
     """Whether it may go now, and not only later."""
 
@@ -65,7 +65,7 @@ class ReplacementCandidate:
 
 @dataclass(frozen=True, kw_only=True)
 class ReplacementLook:
-    """What is looked at in one pass."""
+    """The view of one pass."""
 
     world: World
     now: Instant
@@ -112,7 +112,7 @@ class Eligible(NamedTuple):
 
     quiet: tuple[Node, ...]
     restless: tuple[Node, ...]
-    """Those that may go later, when they have had their quiet."""
+    """Nodes that may go later, once they have been quiet for long enough."""
     wake_at: float
     """When there may be others without a change."""
 
@@ -152,7 +152,7 @@ def _is_consolidated(pool: NodePool, world: World) -> bool:
 def candidates(
     nodes: Eligible, look: ReplacementLook
 ) -> tuple[tuple[ReplacementCandidate, ...], float]:
-    """Those of them whose pods may all be moved; and when there may be others."""
+    """The nodes whose pods may all be moved, and when there may be more."""
     wakes: list[float] = []
     restless = {node.name for node in nodes.restless}
     made = [_candidate(node, look, wakes) for node in (*nodes.quiet, *nodes.restless)]
@@ -191,7 +191,7 @@ def movable(node: Node, look: ReplacementLook) -> tuple[tuple[Pod, ...] | None, 
 
 
 def price_of_node(name: str, world: World) -> int:
-    """What a node costs an hour, as it was bought."""
+    """The price of a node per hour when it was bought."""
     standing = nodes_of_pools(world).get(name)
     return 0 if standing is None else standing.price
 
@@ -205,7 +205,7 @@ def currency_of_node(name: str, world: World) -> str:
 
 
 def _waits(node: Node, pool: NodePool, look: ReplacementLook) -> float:
-    """Until when a node is left alone but for its quiet; NEVER if it takes a change."""
+    """Until when a node is left alone, apart from its quiet time; NEVER if only a change helps."""
     world, now = look.world, look.now
     ledger = world.ledger.replacement
     if not is_in_use(node, world) or not world.cluster.occupancy(node.name).keepers:
@@ -249,7 +249,7 @@ class Turn(NamedTuple):
     """Nodes that have to go."""
 
     nodes: tuple[Node, ...]
-    """Those that may go now, in their order."""
+    """The nodes that may go now, in order."""
     wake_at: float
     """When there may be others without a change."""
 
@@ -261,7 +261,7 @@ def in_turn(
     *,
     reason: DisruptionReason,
 ) -> Turn:
-    """Those of the nodes that may go, as far as their pools allow it."""
+    """The nodes that may go, as far as their pools allow it."""
     found: list[Node] = []
     wakes: list[float] = []
     for name in sorted(names):

@@ -68,10 +68,10 @@ class Spell(NamedTuple):
 
 
 class SickNodes(msgspec.Struct, frozen=True, kw_only=True):
-    """What is remembered of sick nodes between two passes."""
+    """What is remembered about sick nodes between two passes."""
 
     spells: Mapping[str, Spell] = {}
-    """By node."""
+    """The times of sickness, by node."""
     held: Mapping[str, HealthCount] = {}
     """Pools in which nothing is repaired, each with the count that holds it."""
 
@@ -79,7 +79,7 @@ class SickNodes(msgspec.Struct, frozen=True, kw_only=True):
 def sick(
     world: World, now: Instant, before: SickNodes
 ) -> tuple[SickNodes, Mapping[str, str], float]:
-    """What to remember, the nodes to replace with the reason, and when to ask again."""
+    """What to remember, the nodes to replace with the reason, and when to be called again."""
     clock, herds = sighted_clock(world, now), _herds(world)
     held = _held(herds)
     spells = _spells(herds, before.spells, held, clock)
@@ -125,7 +125,7 @@ def _herds(world: World) -> Mapping[str, Herd]:
 
 
 def _joined(world: World) -> Mapping[str, Herd]:
-    """By what nodes themselves say; counted once for each snapshot of the cluster."""
+    """The sick nodes by their conditions; counted once for each snapshot of the cluster."""
     found: defaultdict[str, list[Node]] = defaultdict(list)
     for node in world.cluster.nodes.values():
         # The start-up taint tells a node that has never served, without a look at its request.

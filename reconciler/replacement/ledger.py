@@ -27,7 +27,7 @@ class Still(msgspec.Struct, frozen=True, kw_only=True):
     pods: frozenset[str]
     """Their uids; without those that belong to the node itself."""
     since: float
-    """In monotonic seconds."""
+    """The time in monotonic seconds."""
 
 
 class PendingSearch(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +44,7 @@ class PendingProof(msgspec.Struct, frozen=True, kw_only=True):
     """The nodes that go, with the pods that were there."""
     reason: DisruptionReason
     why: str
-    """For people."""
+    """The text for people."""
     question: PlanningProblem
 
 
@@ -54,7 +54,7 @@ class Confirmation(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     swap: str
     nodes: frozenset[str]
-    """Whose pods it is about; a node that may go since is another question."""
+    """The nodes whose pods it is about; with one more node that may go, it is another question."""
     question: PlanningProblem
 
 
@@ -63,12 +63,12 @@ class ReplacementLedger:
     """Memory that is rebuilt from objects after a restart."""
 
     number: int = 0
-    """Of the last question."""
+    """The number of the last question."""
     asked: PendingSearch | PendingProof | Confirmation | None = None
     still: Mapping[str, Still] = field(default_factory=dict)
-    """By node."""
+    """How long nodes have been quiet, by node."""
     seen: tuple[object, ...] = ()
-    """All that the last search depended on: as long as it is the same, so is the answer."""
+    """Everything that the last search depended on; while it is the same, so is the answer."""
     searched_in: frozenset[str] = frozenset()
     """The currencies that were searched in since then: each is a question of its own."""
     searched_at: float | None = None
@@ -78,11 +78,11 @@ class ReplacementLedger:
     unconfirmed: Mapping[str, NodeRequest] = field(default_factory=dict)
     """Requests that were decided on and that the cache doesn't show yet, by name."""
     bought: Mapping[str, Bought] = field(default_factory=dict)
-    """By the name of the request, for an hour."""
+    """Machines by the name of the request, for an hour."""
     opening: Mapping[str, DisruptionReason] = field(default_factory=dict)
     """Old nodes whose removals are being opened."""
     going: Mapping[str, DisruptionReason] = field(default_factory=dict)
-    """Those whose removals are under way."""
+    """The nodes whose removals are in progress, with the reason."""
     swaps: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The nodes that are replaced by each swap that was under way, by its words."""
     lacking: Mapping[str, float] = field(default_factory=dict)

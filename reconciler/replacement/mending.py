@@ -65,7 +65,7 @@ def lacking_taints(pool: NodePool, made: Blueprint, node: Node) -> Iterator[Tain
 
 
 def _after(made: Blueprint, pool: NodePool, node: Node) -> Blueprint:
-    """What the blueprint will tell: all that the pool says now but for what can't be mended."""
+    """The new blueprint: what the pool says now, except what can't be updated in place."""
     kept = {(each.key, each.effect): each for each in made.taints}
     left = {each for each in lacking_taints(pool, made, node) if each.effect == NO_EXECUTE}
     wanted = (

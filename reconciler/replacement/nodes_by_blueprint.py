@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class NodeMake(NamedTuple):
-    """What nodes of one make have in common."""
+    """What nodes with the same blueprint have in common."""
 
     pool: str
     server_type: str

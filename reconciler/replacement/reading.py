@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def after_solve(scene: ReplacementScene) -> Decision[ReplacementLedger]:
-    """What the answer comes to that was waited for, if the lane is done with the question."""
+    """The result of the answer, if the lane has finished the question."""
     asked, solved = scene.ledger.asked, scene.world.plans.get(LANE)
     if asked is None or not scene.world.is_free(lane_subject(LANE)):
         return Decision(section=scene.ledger)

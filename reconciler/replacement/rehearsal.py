@@ -76,7 +76,7 @@ class NodeRoom(msgspec.Struct, kw_only=True):
 
 
 def left_over(question: PlanningProblem, plan: Plan, preference: Preference) -> dict[str, int]:
-    """In the worst order, how many pods of each class find no room if the plan isn't followed."""
+    """The pods of each class that find no room in the worst order, if the plan isn't followed."""
     worst: dict[str, int] = {}
     # Fixed seeds: the same world has to be judged the same way each time.
     for order in range(ORDERS):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def swaps_looked_after(world: World, now: Instant) -> ReplacementLedger:
-    """What is over is forgotten, and what has been seen is followed."""
+    """Forget what is over, and follow what has been seen."""
     before = world.ledger.replacement
     nodes = world.cluster.nodes
     return replace(

@@ -1,4 +1,4 @@
-"""What one pass of replacement decides on: the world, the swaps under way, and what has to go."""
+"""The input of one pass of replacement: the world, the swaps in progress, and what must go."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ReplacementScene:
-    """What a step decides on; the memory in its world is that of the step before."""
+    """The input of a step; the memory in its world is that of the previous step."""
 
     look: ReplacementLook
     swaps: tuple[Swap, ...]
-    """Those that are under way."""
+    """The swaps in progress."""
     old: frozenset[str]
     """Nodes that swaps replace, and those whose removals are opened or under way."""
     sick: Mapping[str, str]
@@ -41,7 +41,7 @@ class ReplacementScene:
 
     @property
     def world(self) -> World:
-        """All that is known."""
+        """Everything that is known."""
         return self.look.world
 
     @property

@@ -45,7 +45,7 @@ class Swap(msgspec.Struct, frozen=True, kw_only=True):
     """How many machines belong to it."""
     reason: DisruptionReason
     machines: tuple[str, ...]
-    """Those that exist or are on their way."""
+    """The machines that exist or are on their way."""
 
     def old(self, world: World) -> tuple[str, ...]:
         """The replaced nodes that still exist."""

@@ -1,4 +1,4 @@
-"""What moving pods costs, in the same money as machines.
+"""The cost of moving pods, in the same money as machines.
 
 Prices have no unit here: a cluster may be paid in euros or in points. So a disruption is measured
 in minutes of machines. An eviction costs six minutes of what an average pod on that node costs: its
@@ -37,9 +37,9 @@ LEAST_SHARE: Final = 10
 NEAR: Final = 1.1
 """A cluster is cheap enough if it costs at most this many times its lower bound."""
 RELUCTANCE: Final = 20.0
-"""In such a cluster an eviction costs this many times as much."""
+"""In such a cluster, an eviction costs this many times as much."""
 MOST_IMPORTANT: Final = 1_000_000
-"""From this priority on a pod counts ten times."""
+"""From this priority on, a pod counts ten times."""
 
 
 class OccupiedNode(NamedTuple):

@@ -1,4 +1,4 @@
-"""What the policies have answered, for the rules that come after them."""
+"""The answers of the policies, for the rules that come after them."""
 
 from __future__ import annotations
 
@@ -16,4 +16,4 @@ class ScalingLedger:
     """The answers of the last pass."""
 
     sizes: Mapping[str, PoolSize] = field(default_factory=dict)
-    """By pool."""
+    """The sizes by pool."""

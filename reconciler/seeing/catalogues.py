@@ -43,7 +43,7 @@ UNKNOWN_FOR: Final = 30.0
 
 
 class NodeClassMarket(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known about one node class; None where nothing is known yet."""
+    """What is known about one node class; None if nothing is known yet."""
 
     offerings: tuple[Offering, ...] | None = None
     """The last catalogue."""

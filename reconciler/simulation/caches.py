@@ -57,7 +57,7 @@ class Cache:
         self.lag = 0.0
         """Additional lag of events in seconds."""
         self.behind_until = 0.0
-        """Until when the server of this watch is behind."""
+        """The time until which the server of this watch lags behind."""
         self.unseen: dict[Key, Unseen] = {}
         """Our own last writes that the cache hasn't seen yet."""
         self._server = around.server

@@ -68,7 +68,7 @@ class SimulatedTrouble:
         self._offerings = offerings
         self._lives = living.lives
         self._lies_until = -TRUTH_LISTED_WITHIN
-        """Until when listings of the cloud are wrong."""
+        """The time until which listings of the cloud are wrong."""
         strokes = {
             SimulatedFault.WATCH_LAG: self._lag,
             SimulatedFault.WATCH_CUT: self._cut,

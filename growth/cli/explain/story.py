@@ -60,6 +60,7 @@ def explanation_lines(story: Explanation, now: datetime, names: ShortNames) -> I
         topic = "" if fact.topic == before else fact.topic
         yield from wrapped(f"  {topic:{width}}  ", names.in_text(fact.text), indent=width + 4)
         before = fact.topic
+    # The scheduler's messages are among the facts already. Programs get all events.
     ours = [event for event in story.events if event.source.startswith(OURS)]
     if ours:
         yield "events:"

@@ -45,7 +45,7 @@ class Draining(Step, frozen=True, kw_only=True):
     """A step with a node that is drained."""
 
     pods: tuple[Pod, ...] = ()
-    """Whose turn it is to be evicted."""
+    """The pods to evict next."""
 
 
 def drain_objection(removal: NodeRemovalRequest, node: Node, world: World, now: Instant) -> str:
@@ -81,7 +81,7 @@ def _unwilling(
 def drain_step(
     removal: NodeRemovalRequest, node: Node, world: World, now: Instant
 ) -> Draining | None:
-    """What is to be done before the machine may be asked for; None if that is all done."""
+    """What must be done before the machine may be deleted; None if all is done."""
     told = drain_history.begun(removal, node, now)
     if not (node.spec.unschedulable and bears_our_cordon(node)):
         cordon = cordoned(node, removal.spec.reason)

@@ -13,5 +13,5 @@ if TYPE_CHECKING:
 
 
 def sized_by_demand(_world: World, pool: NodePool, _now: Instant) -> PoolSize:
-    """What the spec says: planning buys for pods by itself, and removal sees idle nodes."""
+    """The size in the spec: planning buys for pods by itself, and removal sees idle nodes."""
     return size_by_demand(pool)
