@@ -76,7 +76,7 @@ def _found(solved: Solved, scene: ReplacementScene) -> Decision[ReplacementLedge
     if not may_go.keys() >= set(answer.goes):
         return _searched_anew(scene).waking(scene.budgets_change_at)
     chosen = {name: may_go[name] for name in answer.goes}
-    why = "the same pods fit on less"
+    why = "the same pods cost less elsewhere"
     asked = proof_asked(chosen, scene, reason=DisruptionReason.CONSOLIDATION, why=why)
     return asked.waking(scene.budgets_change_at)
 

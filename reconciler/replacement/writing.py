@@ -94,10 +94,10 @@ def replacement_events(
     names, requests = list(names), list(requests)
     before = sum(price_of_node(name, world) for name in names) / 1e6
     after = float(sum(request.spec.price for request in requests))
-    note = f"{_what(names, world)} by {_by(requests)}: {why}"
+    note = f"{_what(names, world)} with {_by(requests)}: {why}"
     if reason is DisruptionReason.CONSOLIDATION:
         saving = f"{before - after:.4f} {currency_of_node(names[0], world)}".rstrip()
-        note += f"; {before:.4f} an hour become {after:.4f}, which saves {saving}"
+        note += f"; this saves {saving} of {before:.4f} per hour"
     word = SAID[reason]
     return {
         name: event_about(
@@ -121,7 +121,7 @@ def _what(names: list[str], world: World) -> str:
 
 def _by(requests: list[NodeRequest]) -> str:
     types = [request.spec.server_type.canonical for request in requests]
-    return _counted(types) if types else "room that is there"
+    return _counted(types) if types else "free room on other nodes"
 
 
 def _counted(types: Iterable[str]) -> str:

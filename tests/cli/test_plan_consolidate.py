@@ -100,7 +100,7 @@ def test_people_read_what_goes_what_comes_and_what_that_saves(
     assert header.split() == ["POOL", "TYPE", "PLACE", "NODES", "PODS", "PER", "HOUR"]
     assert goes.split() == ["goes", "default", "large", "3", "3", "-0.1080"]
     assert comes.split() == ["comes", "default", "small", "here", "1", "0.0100"]
-    assert summary.startswith("0.1080 per hour become 0.0100, 91 % less (71.54 per month)")
+    assert summary.startswith("0.1080 per hour becomes 0.0100, 91 % less (71.54 per month)")
     assert last.startswith("Nothing was changed")
 
 

@@ -34,7 +34,7 @@ def test_a_node_is_replaced_for_less_of_what_it_is_paid_in(currency: str) -> Non
         [note for _, reason, note in renewer.events if reason == "Consolidating"],
     )
     assert (spec.server_type.canonical, spec.currency) == ("small", "EUR")
-    assert note.endswith("saves 2.0000 EUR")
+    assert note.endswith("this saves 2.0000 EUR of 3.0000 per hour")
 
 
 def test_a_node_is_not_replaced_for_a_lower_number_of_another_currency() -> None:

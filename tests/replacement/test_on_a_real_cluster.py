@@ -57,6 +57,6 @@ def test_a_smaller_node_serves_before_the_larger_one_is_drained_and_goes(
         smaller = lambda: list(machines(growing).values()) == ["cx23"]  # noqa: E731 - said once
         wait_until(smaller, "the smaller node is left", within=IN_TIME)
         wait_until_bound(growing, "less", count=1)
-        assert "replaces 1 x cx33 by 1 x cx23" in told(growing)[large]
+        assert "replaces 1 x cx33 with 1 x cx23" in told(growing)[large]
     (pod,) = growing.get("pods", "--namespace", "less")["items"]
     assert pod["spec"]["nodeName"] in machines(growing)

@@ -63,8 +63,8 @@ def test_what_goes_is_told_with_what_it_saves() -> None:
     renewer = Renewer(standing("default-1", "large"), running("web-1", "default-1"))
     renewer.passes(40)
     note = (
-        "replaces 1 x large by 1 x small: the same pods fit on less; "
-        "3.0000 an hour become 1.0000, which saves 2.0000"
+        "replaces 1 x large with 1 x small: the same pods cost less elsewhere; "
+        "this saves 2.0000 of 3.0000 per hour"
     )
     assert renewer.events == [("default-1", "Consolidating", note)]
 

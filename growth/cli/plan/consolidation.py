@@ -117,7 +117,7 @@ def _summary(paper: RenewalOnPaper, seconds: float) -> Iterator[str]:
     before, saving = paper.cost / MILLION, paper.saving / MILLION
     pods = sum(len(each.pods) for each in paper.goes)
     yield (
-        f"{hourly(before)} per hour become {hourly(before - saving, paper.currency)}, "
+        f"{hourly(before)} per hour becomes {hourly(before - saving, paper.currency)}, "
         f"{saving * 100 / before:.0f} % less ({monthly(saving * HOURS_A_MONTH)} per month) · "
         f"{pods} pods move once · {seconds:.2f} s"
     )
