@@ -121,7 +121,9 @@ def planning_problem(
     for pod in sorted(demand, key=lambda pod: (pod.name, pod.metadata.uid)):
         names = unsupported(pod, ground.cluster)
         if names:
-            left_out[pod.metadata.uid] = f"asks for what growth can't judge: {', '.join(names)}"
+            left_out[pod.metadata.uid] = (
+                f"uses features that growth doesn't support: {', '.join(names)}"
+            )
         else:
             by_shape[pod.shape].append(pod)
     classes = [

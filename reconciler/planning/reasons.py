@@ -209,11 +209,11 @@ def _taints(pod: Pod, own: Sequence[Purchasable]) -> str:
 def _near(pod: Pod, own: Sequence[Purchasable]) -> str:
     """The pods that it must be near, and the topology key that it must share with them."""
     terms = (
-        f"{term.topology_key} with pods that have {term.selector.text}"
+        f"the same {term.topology_key} as pods with {term.selector.text}"
         for term in pod.affinity_terms
     )
     wanted = _few(list(terms))[:LONGEST]
-    return f"it must share {wanted}, but no offer of {_pools(own)} is where they run or can run"
+    return f"its pod affinity requires {wanted}, which no offer of {_pools(own)} can have"
 
 
 def _pools(items: Iterable[Purchasable]) -> str:

@@ -180,8 +180,8 @@ REASONS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         {},
         {"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [NEAR]}}},
         (
-            "it must share kubernetes.io/hostname with pods that have app=anchor, but no offer of "
-            'pool "default" is where they run or can run'
+            "its pod affinity requires the same kubernetes.io/hostname as pods with app=anchor, "
+            'which no offer of pool "default" can have'
         ),
     ),
     (

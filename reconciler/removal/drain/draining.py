@@ -75,7 +75,7 @@ def _unwilling(
             yield f"pod {found.pod} may not be moved: {found.why}"
     if drain_history.waited(removal, now) >= world.timing.drain_wait:
         stuck = _stuck(pods, removal, world, now)
-        yield from (f"pod {name} doesn't go: {why}" for name, why in stuck)
+        yield from (f"pod {name} didn't leave in time: {why}" for name, why in stuck)
 
 
 def drain_step(
