@@ -37,6 +37,7 @@ MOST: Final = 256
 def learnt(pool: NodePool, nodes: Iterable[Node], world: World) -> tuple[LearntAllocatable, ...]:
     """The entries for the pool's status; unchanged as long as the nodes are."""
     found = {each.server_type: each for each in pool.status.learnt_allocatable}
+    # The status is worked out in each pass, but the nodes rarely change between two of them.
     least = world.cluster.remembered(("least", pool.name), lambda: _smallest(nodes))
     promised = _promised(least, pool, world)
     for server_type, smallest in least.items():

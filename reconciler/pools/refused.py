@@ -139,5 +139,6 @@ def _is_proven(
 
 def _bounded(found: Mapping[EntryKey, UnmetOffer]) -> tuple[UnmetOffer, ...]:
     """Sorted; if there are too many, those that last longest."""
+    # Those that end soonest cost least if they are forgotten: one more refusal, a little earlier.
     longest = sorted(found.values(), key=lambda each: each.until)[-MOST:]
     return tuple(sorted(longest, key=key_of_entry))

@@ -286,6 +286,7 @@ class SimulatedCloud:
                 self._server.change("nodes", Key("", name), changed)
 
     def _drop_node(self, name: str) -> None:
+        # A repeated create may have made another machine under this name meanwhile.
         if name not in self.machines:
             with suppress(NotFound):
                 self._server.delete("nodes", Key("", name))

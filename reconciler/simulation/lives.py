@@ -84,6 +84,7 @@ class Lives:
             self.effects += 1
             self._auditor.effect_begins(point.step, point.subject)
         if name == self._story.kill:
+            # Always the same time, so that two runs differ only in where the process ends.
             self._end(process, point, down=1.0)
         elif process is self.leader and self._is_struck():
             self._end(
@@ -129,6 +130,7 @@ class Lives:
     def _check_memory(self, process: SimulatedProcess, world: World) -> None:
         """Check that memory depends on live objects, and doesn't grow forever."""
         live = len(world.requests) + len(world.removals) + len(world.busy)
+        # They are remembered before their objects are seen.
         live += len(world.ledger.planning.unconfirmed)
         for name, size in process.remembered():
             if size > 2 * live + 50:

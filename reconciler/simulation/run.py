@@ -105,6 +105,7 @@ class Simulation:
         living.server.create("KwokNodeClass", node_class)
         for pool in catalogue.pools(Chance(story.seed, "pools"), _consolidation(story)):
             living.server.create("NodePool", pool)
+        # Nothing has to keep these two: the timeline and the server call them.
         Workloads(living)
         SimulatedTrouble(living, offerings=kwok_offerings(node_class))
         self._asked_for = 0
