@@ -29,7 +29,7 @@ class Floor(msgspec.Struct, frozen=True, kw_only=True):
     """Machines that are there even without load."""
 
     types: frozenset[ServerTypeName]
-    """Of these types together."""
+    """The number of machines of these types together."""
     count: int
 
     @override

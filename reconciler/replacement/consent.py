@@ -36,7 +36,7 @@ class Consent(NamedTuple):
     """The answer about the old nodes of a swap."""
 
     goes: tuple[str, ...]
-    """Those that may go now."""
+    """The nodes that may go now."""
     is_refused: bool
     """Whether none of them may go, now or later."""
 
