@@ -12,12 +12,12 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
-import pydantic
 
 from growth.cli.cluster.connecting import PATIENCE, greeted
 from growth.errors import GiveUp
 from growth.kube.errors import NotFound
 from growth.kube.reads import Reads
+from growth.undecodable import UNDECODABLE
 
 if TYPE_CHECKING:
     import argparse
@@ -82,7 +82,7 @@ class Lists:
         for raw in await self._reads.undecoded(path, query or {}):
             try:
                 found.append(decode(raw))
-            except (pydantic.ValidationError, msgspec.ValidationError):
+            except (*UNDECODABLE, ValueError):
                 left_out.append(_title(raw, path))
         self._left_out[path, *sorted((query or {}).values())] = left_out
         return tuple(found)
