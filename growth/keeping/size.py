@@ -29,7 +29,7 @@ class Floor(msgspec.Struct, frozen=True, kw_only=True):
     """Machines that are there even without load."""
 
     types: frozenset[ServerTypeName]
-    """The number of machines of these types together."""
+    """The types; their machines count together."""
     count: int
 
     @override
