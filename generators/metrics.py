@@ -47,9 +47,10 @@ _PREFACE: Final = """\
 # Metrics
 
 Generated from the code by `make crds`. Each process reports its metrics at `/metrics`, on the port
-of its setting `--metrics-address`. A histogram has `_bucket`, `_sum` and `_count`. Money is in the
-provider's currency. Only the leading reconciler reports the cluster's state (demand, pools,
-requests). No metric has a pod or a machine in its labels.
+of its setting `--metrics-address`; `--metrics-access` says who can read them. A histogram has
+`_bucket`, `_sum` and `_count`. Money is in the provider's currency. Only the leading reconciler
+reports the cluster's state (demand, pools, requests). No metric has a pod or a machine in its
+labels.
 
 The standard metrics of the client library (`process_*`, `python_gc_*`) are reported too. Alerts are
 in [manifests/alerts](../../manifests/alerts), their [runbooks](../runbooks) in the documentation,

@@ -88,7 +88,7 @@ async def _serve(
     await hearing.hear_first(reader)
     async with (
         serve_socket(stream, port, streaming.application(), Certificates(service)),
-        serving_endpoints(endpoints, health=health, metrics=metrics),
+        serving_endpoints(service, endpoints, health=health, metrics=metrics),
     ):
         await hearing.hear(reader)
 

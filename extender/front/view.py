@@ -80,6 +80,23 @@ class ToldMetrics(Collector):
                 found[metric.name] = metric
         yield from found.values()
 
+    def restricted_registry(self, names: Iterable[str]) -> Collector:
+        """Only samples with these names, as a registry of the client library does it."""
+        return _OnlyThese(self, frozenset(names))
+
+
+class _OnlyThese(Collector):
+    def __init__(self, whole: Collector, names: frozenset[str]) -> None:
+        self._whole = whole
+        self._names = names
+
+    @override
+    def collect(self) -> Iterator[Metric]:
+        for metric in self._whole.collect():
+            metric.samples = [each for each in metric.samples if each.name in self._names]
+            if metric.samples:
+                yield metric
+
 
 def _family(told: ToldFamily) -> Metric:
     metric = Metric(told.name, told.documentation, told.sort)

@@ -55,6 +55,9 @@ ADMISSION_POLICY: Final = "pods.growth.dev"
 PAUSE_CONFIG_MAP: Final = "growth-pause"
 """While it exists, every pool is paused."""
 
+METRICS_READER: Final = "growth-metrics-reader"
+"""The ClusterRole that lets a Prometheus read metrics, if it is bound to its ServiceAccount."""
+
 # Secrets
 
 OWN_AUTHORITY_SECRET: Final = "growth-ca"  # noqa: S105 - a name

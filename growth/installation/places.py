@@ -69,6 +69,7 @@ PARTS: Final = (
     ManifestPart("base/admission-policy.yaml", (When("admission", "Policy"),)),
     ManifestPart("base/extender.yaml"),
     ManifestPart("base/metrics.yaml"),
+    ManifestPart("base/metrics-access.yaml", (When("metricsAccess", "authenticated"),)),
     ManifestPart("base/network-policies.yaml", (When("networkPolicies", equals=True),)),
     ManifestPart("overlays/hetzner/access.yaml", _HETZNER),
     ManifestPart("overlays/hetzner/guard.yaml", _HETZNER),
@@ -91,6 +92,7 @@ def _of_workload(
     yield ValuePlace(kind, name, (*first, "image"), f"images.{image}")
     yield ValuePlace(kind, name, (*first, "resources"), f"resources.{process}")
     yield ValuePlace(kind, name, (*first, "env", 0, "value"), "logLevel")
+    yield ValuePlace(kind, name, (*first, "env", 1, "value"), "metricsAccess")
     yield ValuePlace(kind, name, (*_POD, "imagePullSecrets"), "imagePullSecrets")
 
 
@@ -100,7 +102,7 @@ PLACES: Final = (
     *_of_workload("Deployment", CERTS, "certs", "servers"),
     *_of_workload("DaemonSet", EXTENDER, "extender", "servers"),
     *_of_workload("Deployment", SCHEDULER, "extender", "servers", container=1),
-    ValuePlace("Deployment", CERTS, (*_POD, "containers", 0, "env", 1, "value"), "admission"),
+    ValuePlace("Deployment", CERTS, (*_POD, "containers", 0, "env", 2, "value"), "admission"),
     ValuePlace("Deployment", SCHEDULER, (*_POD, "containers", 0, "image"), "images.scheduler"),
     ValuePlace("Deployment", RECONCILER, ("spec", "replicas"), "replicas.reconciler"),
     ValuePlace("Deployment", WEBHOOKS, ("spec", "replicas"), "replicas.webhooks"),

@@ -16,7 +16,7 @@ from pydantic.alias_generators import to_camel
 import growth
 from growth.api.problems import written_path
 from growth.errors import Misconfigured
-from growth.service.settings import LogLevel
+from growth.service.settings import LogLevel, MetricsAccess
 
 Quantity = Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi)?$", max_length=20)]
 Image = Annotated[str, Field(pattern=r"^[a-z0-9][a-zA-Z0-9._/:@-]*$", max_length=300)]
@@ -137,6 +137,9 @@ class InstallationValues(_Part):
     """managed: growth manages the certificates of its processes. external: another program does."""
     log_level: LogLevel = LogLevel.INFO
     """The least important level that is logged."""
+    metrics_access: MetricsAccess = MetricsAccess.AUTHENTICATED
+    """Who may read /metrics. loopback: callers on the same machine. authenticated: also others,
+    with a token whose owner may get the path /metrics. open: everyone."""
     images: ImageValues = ImageValues()
     """The images of growth's pods."""
     image_pull_secrets: Annotated[tuple[PullSecret, ...], Field(max_length=10)] = ()

@@ -38,6 +38,9 @@ class Address:
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach a server on this host."""
     try:
-        return ipaddress.ip_address(host).is_loopback
+        address = ipaddress.ip_address(host)
     except ValueError:
         return host == "localhost"
+    # A socket for both families shows IPv4 addresses as ::ffff:127.0.0.1.
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return (mapped or address).is_loopback

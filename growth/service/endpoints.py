@@ -1,7 +1,8 @@
 """Serves /metrics, /healthz and /readyz on a separate port.
 
 The port is separate because kubelet probes and Prometheus scrapes use plain HTTP and come from
-anywhere in the cluster, which the other ports don't have to allow. The socket is opened first and
+anywhere in the cluster, which the other ports don't have to allow. Everyone may see the health; who
+may read the metrics, a setting says. The socket is opened first and
 served last: if the port is in use, the process ends before any part starts, and "ready" is never
 answered before all parts have registered their checks.
 """
@@ -18,6 +19,7 @@ from aiohttp import web
 from prometheus_client.aiohttp import make_aiohttp_handler
 
 from growth.service.health import all_good
+from growth.service.metrics_access import PATH, MetricsGuard
 from growth.service.own_thread import in_own_thread
 from growth.service.web_server import accepting, web_server
 
@@ -59,7 +61,9 @@ async def serve_endpoints(
     service: Service[ServiceSettings], listening: socket.socket
 ) -> AsyncIterator[None]:
     """Answer on the socket during the context, in a thread of its own."""
-    serving = partial(serving_endpoints, listening, health=service.health, metrics=service.registry)
+    serving = partial(
+        serving_endpoints, service, listening, health=service.health, metrics=service.registry
+    )
     async with in_own_thread("endpoints", serving):
         yield
 
@@ -74,29 +78,39 @@ async def leave_endpoints_to_a_part(
 
 @contextlib.asynccontextmanager
 async def serving_endpoints(
-    listening: socket.socket, *, health: ShownHealth, metrics: Collector
+    service: Service[ServiceSettings],
+    listening: socket.socket,
+    *,
+    health: ShownHealth,
+    metrics: Collector,
 ) -> AsyncIterator[None]:
     """Answer on the socket during the context, in this event loop."""
     async with (
-        web_server(_application(health, metrics), keepalive_timeout=KEPT_OPEN) as server,
+        MetricsGuard(service.settings, process=service.name) as guard,
+        web_server(_application(health, metrics, guard), keepalive_timeout=KEPT_OPEN) as server,
         accepting(server, listening),
     ):
         yield
 
 
-def _application(health: ShownHealth, metrics: Collector) -> web.Application:
+def _application(health: ShownHealth, metrics: Collector, guard: MetricsGuard) -> web.Application:
+    page = make_aiohttp_handler(metrics)
+
     async def healthz(request: web.Request) -> web.Response:
         return _answer(request, health.liveness())
 
     async def readyz(request: web.Request) -> web.Response:
         return _answer(request, health.readiness())
 
+    async def guarded(request: web.Request) -> web.StreamResponse:
+        return await guard.refusal(request) or await page(request)
+
     application = web.Application()
     application.add_routes(
         [
             web.get("/healthz", healthz),
             web.get("/readyz", readyz),
-            web.get("/metrics", make_aiohttp_handler(metrics)),
+            web.get(PATH, guarded),
         ]
     )
     return application

@@ -43,6 +43,14 @@ class LogForm(StrEnum):
     CONSOLE = "console"
 
 
+class MetricsAccess(StrEnum):
+    """Who may read metrics; each includes the one before."""
+
+    LOOPBACK = "loopback"
+    AUTHENTICATED = "authenticated"
+    OPEN = "open"
+
+
 @dataclass(frozen=True)
 class Listed:
     """The section of a setting in the help, and the name of its value."""
@@ -63,6 +71,13 @@ class ServiceSettings(BaseModel):
     metrics_address: MetricsAddress
     """Plain HTTP address for /metrics, /healthz and /readyz. Without a host: all interfaces. Port
     0: a free port, which the log names."""
+
+    metrics_access: Annotated[MetricsAccess, Listed("Endpoints", "WHO")] = (
+        MetricsAccess.AUTHENTICATED
+    )
+    """Who may read /metrics. loopback: callers on this machine. authenticated: also others, with a
+    token whose owner may get the path /metrics in this cluster. open: everyone. Health is shown to
+    everyone."""
 
     log_level: Annotated[LogLevel, Listed("Logs", "LEVEL")] = LogLevel.INFO
     """The least important level that is logged: debug, info, warning or error. Libraries never log

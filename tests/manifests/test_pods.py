@@ -12,6 +12,7 @@ from growth.installation.rendering import rendered
 from growth.installation.rights import rights_of
 from growth.installation.values import Admission, InstallationValues, SchedulerChoice
 from growth.scheduling.objects import Pod
+from growth.service.settings import MetricsAccess
 from tests.manifests.reading import ALL, SYSTEM, Object, named, pods
 
 PODS = dict(pods())
@@ -169,8 +170,21 @@ def test_where_a_policy_admits_pods_nobody_may_touch_a_webhook(account: str) -> 
 
 
 @pytest.mark.parametrize("account", ["growth-webhooks", "growth-extender"])
-def test_servers_only_read(account: str) -> None:
-    assert {right.verb for right in rights_of(account, ALL)} == {"list", "watch"}
+def test_servers_only_read_and_ask_about_tokens(account: str) -> None:
+    rights = rights_of(account, ALL)
+
+    assert {right.verb for right in rights} == {"list", "watch", "create"}
+    created = {right.resource for right in rights if right.verb == "create"}
+    assert created == {"tokenreviews", "subjectaccessreviews"}
+
+
+@pytest.mark.parametrize("access", ["loopback", "open"])
+def test_processes_that_ask_about_no_token_have_no_right_to(access: str) -> None:
+    items = rendered(InstallationValues(metrics_access=MetricsAccess(access)))
+
+    for account in ACCOUNTS:
+        resources = {right.resource for right in rights_of(account, items)}
+        assert not resources & {"tokenreviews", "subjectaccessreviews"}
 
 
 def test_every_object_lies_where_it_belongs() -> None:

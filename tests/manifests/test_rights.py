@@ -28,6 +28,7 @@ from growth.installation.values import (
     ProviderChoice,
     SchedulerChoice,
 )
+from growth.kube.token_review import TokenVerdict, reviewed
 from growth.kube.transport import connect
 from kwok.ports import free_port
 from tests.live import ROOT, wait_until
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
     from certs.wanted import WantedAuthority
     from growth.installation.shipped import Object
+    from growth.kube.transport import Connection
     from tests.live import LiveCluster
     from tests.manifests.witness import Witness
 
@@ -63,6 +65,8 @@ QUICKLY: Final = {"GROWTH_STABLE_INTERVAL": "100ms", "GROWTH_LEASE_DURATION": "3
 AS_INSTALLED: Final = {"GROWTH_LEASE_NAMESPACE": SYSTEM, "GROWTH_CERTIFICATES": "external"}
 
 UNUSED: Final[dict[tuple[str, str], str]] = {
+    ("tokenreviews", "create"): "metrics are asked for from another machine",
+    ("subjectaccessreviews", "create"): "metrics are asked for from another machine",
     ("pods/eviction", "create"): "nodes with pods are drained where something replaces them",
     ("nodes", "delete"): "a machine is given back when it was idle for long enough",
     ("nodes", "get"): "a Node whose making was not answered is looked at",
@@ -284,3 +288,32 @@ async def rotate(
         kept = Objects(connection, namespace=SYSTEM, wanted=wanted, policy=policy)
         done = await tend(kept, may_write=lambda: None)
     assert not done.problems
+
+
+async def test_the_cluster_says_whose_token_may_read_metrics(
+    installed: LiveCluster, tmp_path: Path
+) -> None:
+    token = await asyncio.to_thread(token_of, installed, "growth-webhooks")
+    reader = await asyncio.to_thread(token_of, installed, "growth-extender")
+    words = ("--clusterrole=growth-metrics-reader", f"--serviceaccount={SYSTEM}:growth-extender")
+    binding = ("clusterrolebinding", "reads-metrics")
+    async with (
+        witness(installed, token, tmp_path) as proxy,
+        await connect(kubeconfig=proxy.kubeconfig, process="test") as connection,
+    ):
+        before = await reviewed(connection, reader, path="/metrics")
+        await asyncio.to_thread(installed.kubectl, "create", *binding, *words)
+        try:
+            await until_allowed(connection, reader)
+        finally:
+            await asyncio.to_thread(installed.kubectl, "delete", *binding)
+        unknown = await reviewed(connection, "invented", path="/metrics")
+    assert (before, unknown) == (TokenVerdict.FORBIDDEN, TokenVerdict.UNKNOWN)
+    assert proxy.denied == []
+
+
+async def until_allowed(connection: Connection, token: str) -> None:
+    """The API server learns of a new binding a moment after it has been written."""
+    async with asyncio.timeout(100):
+        while await reviewed(connection, token, path="/metrics") is not TokenVerdict.ALLOWED:  # noqa: ASYNC110 - the server says nothing by itself
+            await asyncio.sleep(0.1)

@@ -271,6 +271,7 @@ def test_printed_settings_name_their_sources_and_hide_what_is_secret(tmp_path: P
 
     assert printed == (
         "metrics-address: :9000  # default\n"
+        "metrics-access: authenticated  # default\n"
         "log-level: info  # default\n"
         "log-form: json  # GROWTH_LOG_FORM\n"
         "kubeconfig:  # default\n"

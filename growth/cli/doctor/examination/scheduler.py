@@ -20,6 +20,7 @@ from growth.cli.terminal.texts import short_span
 from growth.clocks import wall_clock
 from growth.foreign_text import time_or_none
 from growth.kube.errors import ApiError
+from growth.service.metrics_access import FOR_EVERYONE
 
 if TYPE_CHECKING:
     from growth.cli.doctor.examination.finding import ExaminedCluster, Finding, Findings
@@ -83,7 +84,8 @@ async def _judged(place: ExaminedCluster, told: list[ExtenderCalls]) -> Finding:
 async def _metrics(place: ExaminedCluster, pod: dict[str, Any]) -> ExtenderCalls:
     name, port = pod["metadata"]["name"], _metrics_port(pod)
     path = f"/api/v1/namespaces/{place.namespace}/pods/http:{name}:{port}/proxy/metrics"
-    answer = await place.connection.request("GET", path, timeout=PATIENCE)
+    names = [("name[]", name) for name in sorted(FOR_EVERYONE)]
+    answer = await place.connection.request("GET", path, query=names, timeout=PATIENCE)
     samples = {
         (sample.name, sample.labels.get("verb", "")): sample.value
         for family in text_string_to_metric_families(answer.body.decode())
