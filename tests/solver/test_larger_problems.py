@@ -15,6 +15,7 @@ from reconciler.solver import (
     Group,
     Limit,
     Minimum,
+    Near,
     Offer,
     Plan,
     PodClass,
@@ -57,6 +58,29 @@ def test_a_crowd_is_placed_for_less_than_first_fit_pays(pods: str, seed: int) ->
     assert _left_out(plan) == 0
     assert plan.cost < plan.first_fit_cost
     assert plan.bound > 0
+
+
+def _with_followers(problem: Problem, key: str) -> Problem:
+    """Every third class follows another one."""
+    names = [pod.name for pod in problem.classes]
+    random.Random(1).shuffle(names)
+    pairs = zip(names[0::3], names[1::3], strict=False)
+    groups = tuple(
+        Near(
+            name=f"near {follower}", key=key, members=frozenset({follower}), anchors=frozenset({a})
+        )
+        for follower, a in pairs
+    )
+    offers = tuple(replace(o, labels={**o.labels, "zone": o.location}) for o in problem.offers)
+    return replace(problem, offers=offers, groups=groups)
+
+
+@pytest.mark.parametrize("key", ["zone", HOSTNAME])
+def test_many_pods_that_must_be_near_others_cost_little_more(key: str) -> None:
+    crowd = workload(offers=HETZNER, pods="kb", constraints="off", classes=20, count=200, seed=0)
+    plan = _solved(_with_followers(crowd, key))
+    assert _left_out(plan) == 0
+    assert plan.cost <= 1.02 * solve(crowd, Effort.QUICK).cost
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -34,8 +34,14 @@ def anchored(
     found = list(lots)
     for key in sorted({group.key for group in nears(problem)} - {HOSTNAME}):
         groups = [group for group in nears(problem) if group.key == key]
-        for part in _parts(found, groups):
-            found = _settled(found, part, groups, key=key, ground=ground, guess=guess)
+        parts = list(_parts(found, groups))
+        tied = {n for part in parts for n in part}
+        settled = [
+            _settled([found[n] for n in part], groups, key=key, ground=ground, guess=guess)
+            for part in parts
+        ]
+        found = [lot for n, lot in enumerate(found) if n not in tied]
+        found += [lot for part in settled for lot in part]
     return found
 
 
@@ -56,23 +62,20 @@ def _parts(lots: Sequence[Lot], groups: Sequence[Near]) -> Iterator[list[int]]:
 
 def _settled(
     lots: Sequence[Lot],
-    part: Sequence[int],
     groups: Sequence[Near],
     *,
     key: str,
     ground: OfferArrays,
     guess: NearGuess,
 ) -> list[Lot]:
-    """The lots, with those of one part settled."""
+    """The lots of one part, settled."""
     domains = ground.domains(key)
     masks = {
         name: np.array([one == name for one in domains]) for name in sorted(set(domains) - {""})
     }
-    own = [lots[n] for n in part]
-    others = [lot for n, lot in enumerate(lots) if n not in part]
-    ranked = sorted(masks, key=lambda name: (*cost_in(own, masks[name], ground), name))
+    ranked = sorted(masks, key=lambda name: (*cost_in(lots, masks[name], ground), name))
     chosen = ranked if guess.is_wide else ranked[guess.domain % max(1, len(ranked)) :][:1]
-    return [*others, *_Anchoring(own, groups, masks, ground).run(chosen)]
+    return _Anchoring(lots, groups, masks, ground).run(chosen)
 
 
 class _Anchoring:
