@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeAlias
 
 import structlog
 
-from reconciler import planning, pools, provisioning, removal, replacement, scaling
+from reconciler import planning, pools, provisioning, records, removal, replacement, scaling
 from reconciler.aside.attempts import (
     AGAIN,
     JUDGE,
@@ -40,6 +40,7 @@ from reconciler.core.beginning import may_begin
 from reconciler.core.decision import NEVER, Decision, Section, earliest
 from reconciler.invariants.judging import judged
 from reconciler.pools import node_classes
+from reconciler.records.before_deeds import recorded_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -82,6 +83,7 @@ ROOMS = (
         provisioning.decide,
         lambda ledger, section: replace(ledger, provisioning=section),
     ),
+    Room("records", records.decide, remembers_nothing),
     Room("scaling", scaling.decide, lambda ledger, section: replace(ledger, scaling=section)),
     Room("removal", removal.decide, lambda ledger, section: replace(ledger, removal=section)),
     Room("planning", planning.decide, lambda ledger, section: replace(ledger, planning=section)),
@@ -169,7 +171,9 @@ def _decided(world: World, now: Instant, rooms: Sequence[Room[Any]]) -> tuple[Pa
             wakes.append(decision.wake_at)
             wanted += decision.sequences
     outcome = PassOutcome(
-        ledger=world.ledger, sequences=chosen(wanted, world), wake_at=earliest(wakes)
+        ledger=world.ledger,
+        sequences=recorded_first(chosen(wanted, world), world, now),
+        wake_at=earliest(wakes),
     )
     return outcome, world
 

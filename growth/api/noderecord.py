@@ -71,9 +71,8 @@ class NodeRecordSpec(Model):
     currency: Currency = ""
     """Currency of the price, such as EUR. Empty if the provider doesn't say."""
     node_id: Annotated[Identifier, Field(alias="nodeID")]
-    """The provider's ID of the machine, as its list shows it."""
-    provider_id: Annotated[Identifier, Field(alias="providerID")]
-    """The spec.providerID of the machine's node."""
+    """The provider's ID of the machine, as its list shows it. The node's spec.providerID ends with
+    it."""
     request_uid: Annotated[Identifier, Field(alias="requestUID")]
     """UID of the NodeRequest that bought the machine."""
     bought_at: Timestamp

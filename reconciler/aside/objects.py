@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from growth.api.nodepool import NodePool
+from growth.api.noderecord import NodeRecord
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.scheduling.node import Node
@@ -32,7 +33,7 @@ def objects_of(subject: Subject, world: World) -> Iterator[Node | Pod | CustomRe
         case SubjectKind.MACHINE:
             name = subject.name
             found = (world.cluster.nodes.get(name), world.requests.get(name))
-            found = (*found, world.removals.get(name))
+            found = (*found, world.records.get(name), world.removals.get(name))
         case SubjectKind.POOL:
             found = (world.pools.get(subject.name),)
         case SubjectKind.NODE_CLASS:
@@ -57,7 +58,7 @@ def versions_of(subject: Subject, world: World) -> tuple[str, ...]:
 def subject_of_object(found: object) -> Subject | None:
     """The subject of an object; None for anything else."""
     match found:
-        case Node() | NodeRequest() | NodeRemovalRequest():
+        case Node() | NodeRequest() | NodeRecord() | NodeRemovalRequest():
             return machine(found.metadata.name)
         case NodePool():
             return pool_subject(found.name)

@@ -28,7 +28,7 @@ from growth.foreign_text import parse_time
 from reconciler.core.actions import CreateMachine, CreateNodeRequest, Sequence, pool_subject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from growth.api.nodepool import NodePool
     from growth.instant import Instant
@@ -46,6 +46,7 @@ class PauseCause(StrEnum):
     ALL = "PausedByConfigMap"
     UNREADABLE = "PauseUnreadable"
     PUT_ASIDE = "PutAside"
+    UNRECORDED = "MachinesNotRecorded"
 
 
 class Pause(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,6 +70,22 @@ def pauses(world: World, now: Instant) -> Mapping[str, Pause]:
         for name, pool in sorted(world.pools.items())
     }
     return {name: max(several, key=_length) for name, several in found.items() if several}
+
+
+def waits_for_records(pools: Iterable[tuple[str, str]]) -> Mapping[str, Pause]:
+    """The pause of each pool that may have machines without a record; of each, the first Node."""
+    first: dict[str, str] = {}
+    for pool, name in pools:
+        first.setdefault(pool, name)
+    return {pool: _unrecorded(name) for pool, name in first.items()}
+
+
+def _unrecorded(name: str) -> Pause:
+    message = (
+        f"Node {name} has no NodeRecord. The pool waits until a list of its provider shows whether "
+        "it is one of its machines."
+    )
+    return Pause(cause=PauseCause.UNRECORDED, message=message)
 
 
 def buys_in_paused_pool(sequence: Sequence, held: Mapping[str, Pause]) -> bool:

@@ -16,9 +16,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from reconciler.brakes.pauses import Pause, next_pause_end, pauses
+from reconciler.brakes.pauses import Pause, next_pause_end, pauses, waits_for_records
 from reconciler.brakes.trust import Trust, trusts
 from reconciler.core.decision import NEVER, Decision
+from reconciler.facts.unrecorded import unsettled_pools
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -44,7 +45,7 @@ class BrakesLedger:
     reason: str = "no cache has been read yet"
     """Why not, for people; empty if everything may be done."""
     pauses: Mapping[str, Pause] = field(default_factory=dict)
-    """Pools that a person has paused."""
+    """Pools that a person has paused, or whose machines aren't known yet."""
     clouds: Mapping[ClassKey, Trust] = field(default_factory=dict)
     """How far each cloud is believed."""
     breach: Breach | None = None
@@ -77,7 +78,10 @@ def decide(world: World, now: Instant) -> Decision[BrakesLedger]:
     clear_since = None if missing or doubts else _since(before.clear_since, now)
     acts_at = _after(whole_since, world)
     removes_at = _after(clear_since, world)
-    held = pauses(world, now)
+    clouds = trusts(world, before.clouds)
+    believes = replace(before, clouds=clouds).believes
+    waiting = waits_for_records(unsettled_pools(world, believes=believes))
+    held = {**waiting, **pauses(world, now)}
     return Decision(
         section=BrakesLedger(
             whole_since=whole_since,
@@ -86,7 +90,7 @@ def decide(world: World, now: Instant) -> Decision[BrakesLedger]:
             may_remove=max(acts_at, removes_at) <= now.monotonic,
             reason=_reason(missing, doubts, waits=removes_at > now.monotonic),
             pauses=held,
-            clouds=trusts(world, before.clouds),
+            clouds=clouds,
         ),
         wake_at=min(
             (at for at in (acts_at, removes_at, next_pause_end(held, now)) if at > now.monotonic),

@@ -17,6 +17,7 @@ from growth.api.noderemovalrequest import RemovalPhase
 from growth.api.noderequest import RequestPhase
 from reconciler.facts.node_classes import node_class_of
 from reconciler.facts.ownership import pool_of_node
+from reconciler.facts.unrecorded import claimed_pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -87,6 +88,10 @@ def _implied(key: ClassKey, world: World) -> frozenset[str]:
 def _known(world: World, pools: set[str]) -> Iterator[str]:
     for name, node in world.cluster.nodes.items():
         if pool_of_node(node) in pools:
+            yield name
+    for name, node in world.strangers.items():
+        # Of machines that have no record yet. Nodes that lie here delay only the first listing.
+        if claimed_pool(node) in pools:
             yield name
     for name, request in world.requests.items():
         if request.status.phase is RequestPhase.PROVISIONING and request.spec.pool in pools:

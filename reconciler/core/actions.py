@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, assert_never
 
 import msgspec
 
+from growth.api.noderecord import NodeRecord
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.kube.events.event import Event
@@ -32,7 +33,8 @@ class SubjectKind(StrEnum):
     """The kinds of subjects."""
 
     MACHINE = "machine"
-    """A request, its machine, its node and its removal: they share one name and one writer."""
+    """A request, its machine, its record, its node and its removal: they share one name and one
+    writer."""
     POOL = "pool"
     NODE_CLASS = "node class"
     POD = "pod"
@@ -73,6 +75,12 @@ class CreateNodeRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Write down the intent to buy a machine; only then may it be bought."""
 
     request: NodeRequest
+
+
+class CreateNodeRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """Write down what is true of a machine; only then is its Node believed."""
+
+    record: NodeRecord
 
 
 class CreateMachine(msgspec.Struct, frozen=True, kw_only=True):
@@ -172,6 +180,7 @@ class Solved(msgspec.Struct, frozen=True, kw_only=True):
 
 Action = (
     CreateNodeRequest
+    | CreateNodeRecord
     | CreateMachine
     | OpenRemoval
     | DeleteMachine
@@ -198,6 +207,7 @@ def decided_on(action: Action) -> tuple[str, Version] | None:
             return kind, version
         case (
             CreateNodeRequest()
+            | CreateNodeRecord()
             | CreateMachine()
             | OpenRemoval()
             | DeleteMachine()

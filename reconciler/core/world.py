@@ -13,6 +13,7 @@ import msgspec
 
 from growth.api.nodeclass import NodeClass
 from growth.api.nodepool import NodePool
+from growth.api.noderecord import NodeRecord
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.demand.announced import Announced
@@ -20,6 +21,7 @@ from growth.demand.demanded import Demanded
 from growth.kube.cache.contents import Unreadable
 from growth.kube.cache.health import CacheHealth
 from growth.scheduling.cluster import Cluster
+from growth.scheduling.node import Node
 from growth.scheduling.pod import Pod
 from reconciler.core.actions import Evicted, Solved, Subject
 from reconciler.core.caps import Caps
@@ -42,7 +44,8 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     """Everything known at one instant. Mappings are read-only and never change afterwards."""
 
     cluster: Cluster
-    """Nodes and what is on them, namespaces, volumes, DaemonSets, budgets."""
+    """Nodes as growth believes them (growth/keeping/believing.py) and what is on them, namespaces,
+    volumes, DaemonSets, budgets."""
     pending: Mapping[str, Pod]
     """Pods without a node that have not ended, by uid."""
     demand: Demanded
@@ -57,6 +60,14 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     node_classes: Mapping[ClassKey, NodeClass]
     requests: Mapping[str, NodeRequest]
     removals: Mapping[str, NodeRemovalRequest]
+    records: Mapping[str, NodeRecord] = {}
+    """What is known of each machine, by its name."""
+    unbound: Mapping[str, NodeRecord] = {}
+    """Those of them that don't name the Node yet that has joined."""
+    misread: Mapping[str, Node] = {}
+    """Nodes of machines that say something else than their records, as they are written."""
+    strangers: Mapping[str, Node] = {}
+    """Nodes that claim to be of a pool and have no record, as they are written."""
     offerings: Mapping[ClassKey, tuple[Offering, ...]]
     """The last good catalogue of each node class, also of one that is blocked: what is on its way
     still comes."""

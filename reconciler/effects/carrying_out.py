@@ -26,6 +26,7 @@ from reconciler.core.actions import (
     NODES,
     Action,
     CreateMachine,
+    CreateNodeRecord,
     CreateNodeRequest,
     Delete,
     DeleteMachine,
@@ -199,8 +200,8 @@ class Effects:
             case CreateNodeRequest(request=request):
                 await self._check_bought_once(request)
                 await self._create(request)
-            case OpenRemoval(removal=removal):
-                await self._create(removal)
+            case CreateNodeRecord(record=resource) | OpenRemoval(removal=resource):
+                await self._create(resource)
             case CreateMachine() | DeleteMachine() | Evict():
                 await self._ask(action)
             case SetNode():

@@ -17,6 +17,7 @@ import msgspec
 
 from reconciler.core.actions import (
     CreateMachine,
+    CreateNodeRecord,
     CreateNodeRequest,
     Delete,
     DeleteMachine,
@@ -72,8 +73,9 @@ class ActionTarget(NamedTuple):
 def target_of(action: Action) -> ActionTarget:
     """The write, or the order, that an action comes to."""
     match action:
-        case CreateNodeRequest():
-            target = ActionTarget("create", "NodeRequest")
+        case CreateNodeRequest() | CreateNodeRecord():
+            is_request = isinstance(action, CreateNodeRequest)
+            target = ActionTarget("create", "NodeRequest" if is_request else "NodeRecord")
         case OpenRemoval():
             target = ActionTarget("create", "NodeRemovalRequest")
         case CreateMachine() | DeleteMachine():

@@ -70,7 +70,9 @@ def fleet(world: World, requests: Iterable[NodeRequest]) -> Fleet:
     }
     # Where somebody had deleted a Node, its machine counted for no limit until it went as an
     # orphan, and with `limits.nodes` at 1 a second one was bought.
-    machines |= {name: _of_pool(each) for name, each in listed_alone(world, asked_for).items()}
+    machines |= {
+        name: _listed(each, world) for name, each in listed_alone(world, asked_for).items()
+    }
     return Fleet(machines=in_currencies(machines, world))
 
 
@@ -103,9 +105,14 @@ def listed_alone(world: World, asked_for: Container[str]) -> Mapping[str, Machin
     }
 
 
-def _of_pool(listed: Machine) -> CountedMachine:
-    """A listing tells neither type nor price: it counts among the nodes of its pool alone."""
-    return CountedMachine(listed.pool, ServerTypeName(""), 0, Resources({}))
+def _listed(listed: Machine, world: World) -> CountedMachine:
+    """As its record says; without one it counts among the nodes of its pool alone."""
+    record = world.records.get(listed.name)
+    if record is None:
+        return CountedMachine(listed.pool, ServerTypeName(""), 0, Resources({}))
+    spec = record.spec
+    price = int(spec.price * 1_000_000)
+    return CountedMachine(spec.pool, spec.server_type, price, Resources({}), spec.currency)
 
 
 def may_have_machine(request: NodeRequest, world: World) -> bool:

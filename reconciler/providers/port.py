@@ -236,6 +236,10 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     scope: UnmetScope | None = None
     """What the refusal covers, for a failed machine; None if nothing was refused."""
     created_at: datetime | None = None
+    server_type: str = ""
+    """Its type, as the provider names it; empty if the provider doesn't say."""
+    location: str = ""
+    """Where it is; empty if the provider doesn't say."""
 
 
 class Listing(msgspec.Struct, frozen=True, kw_only=True, dict=True):

@@ -72,15 +72,19 @@ def step_with_node(
     together_at = _together_at(request, node, look) if may_serve else NEVER
     if look.now.monotonic < together_at < NEVER:
         may_serve, otherwise = False, Step(wake_at=min(together_at, otherwise.wake_at))
-    labels = dict(_labels(request, pool, node, look.world))
-    taints = _taints(pool, node, may_serve=may_serve)
+    # Growth believes the record, but pods and people read what is written on the Node.
+    written = look.world.misread.get(node.name, node)
+    labels = dict(_labels(request, pool, written, look.world))
+    is_new = _is_new(request, written, look.world)
+    taints = _taints(pool, node, may_serve=may_serve, is_new=is_new)
+    annotations = _annotations(request, written, look.now)
     # Annotations alone are not worth a write: they go with the one that lets the node serve.
-    is_told = not may_serve or not _annotations(request, node, look.now)
+    is_told = not may_serve or not annotations
     if labels or taints != node.spec.taints or not is_told:
         change = SetNode(
             node=version_of(node),
             labels=labels,
-            annotations=_annotations(request, node, look.now),
+            annotations=annotations,
             taints=None if taints == node.spec.taints else taints,
         )
         why = "the node is Ready: it may serve" if may_serve else "the node has joined"
@@ -154,14 +158,21 @@ def _annotations(request: NodeRequest, node: Node, now: Instant) -> Mapping[str,
     return {key: value for key, value in wanted.items() if key not in there}
 
 
-def _taints(pool: NodePool, node: Node, *, may_serve: bool) -> tuple[Taint, ...]:
+def _is_new(request: NodeRequest, node: Node, world: World) -> bool:
+    """Whether growth hasn't written anything to the node yet."""
+    record = world.records.get(request.name)
+    if record is not None:
+        return record.status.node is None
+    return BOUGHT_AT_ANNOTATION not in node.metadata.annotations
+
+
+def _taints(pool: NodePool, node: Node, *, may_serve: bool, is_new: bool) -> tuple[Taint, ...]:
     """The node's taints as they should be.
 
     A node that joined without the start-up taint was registered without the pool's taints too, so
     they are added. If it had the start-up taint, a missing pool taint was removed by someone else,
     and stays removed.
     """
-    is_new = BOUGHT_AT_ANNOTATION not in node.metadata.annotations
     there = {(taint.key, taint.effect) for taint in node.spec.taints}
     lacking = (
         tuple(each for each in node_taints(pool) if (each.key, each.effect) not in there)

@@ -21,9 +21,10 @@ import msgspec
 from growth.api.noderequest import RequestPhase, UnmetScope
 from reconciler.buying.offers import offer_of
 from reconciler.buying.templates import node_labels, node_taints
-from reconciler.core.actions import CreateMachine
+from reconciler.core.actions import CreateMachine, CreateNodeRecord
 from reconciler.core.step import WAIT, Step
 from reconciler.facts.node_classes import node_class_of
+from reconciler.facts.recording import record_of_purchase
 from reconciler.providers.port import Accepted, Failed, FailureClass, Order, Throttled, Unmet
 from reconciler.provisioning.joining import node_annotations
 from reconciler.provisioning.ledger import AskedOf
@@ -50,7 +51,7 @@ def step_while_pending(request: NodeRequest, pool: NodePool, look: ProvisioningL
     # Before anything else: the machine is paid for, and even one that isn't wanted any more is
     # found again by the id that is written here.
     if isinstance(answer, Accepted):
-        return _accepted(request, answer.machine_id, look.now)
+        return _accepted(request, pool, look, machine_id=answer.machine_id)
     if isinstance(answer, Unmet):
         return refused_request(request, look.now, reason=answer.reason, scope=answer.scope)
     unwanted = _unwanted(request, pool, look)
@@ -163,7 +164,14 @@ def _order(
     )
 
 
-def _accepted(request: NodeRequest, machine_id: str, now: Instant) -> Step:
+def _accepted(
+    request: NodeRequest, pool: NodePool, look: ProvisioningLook, *, machine_id: str
+) -> Step:
+    """The machine is recorded first: once the request says that it comes, it can be believed."""
+    now = look.now
+    record = record_of_purchase(
+        request, pool, look.world, machine_id=machine_id, bought_at=now.wall
+    )
     patch = moved(
         request,
         RequestPhase.PROVISIONING,
@@ -172,7 +180,9 @@ def _accepted(request: NodeRequest, machine_id: str, now: Instant) -> Step:
         node_id=machine_id,
         accepted_at=now.wall,
     )
-    return Step(actions=(patch,), why="the provider accepted")
+    is_recorded = request.name in look.world.records
+    recording = () if is_recorded else (CreateNodeRecord(record=record),)
+    return Step(actions=(*recording, patch), why="the provider accepted")
 
 
 def refused_request(request: NodeRequest, now: Instant, *, reason: str, scope: UnmetScope) -> Step:

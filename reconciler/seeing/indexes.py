@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from growth.api.kinds import NODE_CLASSES
 from growth.api.nodepool import NodePool
+from growth.api.noderecord import NodeRecord
 from growth.api.noderemovalrequest import NodeRemovalRequest, RemovalPhase
 from growth.api.noderequest import NodeRequest, RequestPhase
 from growth.demand.announced import Announcements
+from growth.keeping.believing import believed
 from growth.kube.cache.contents import ChangeKind
 from growth.scheduling.cluster import Cluster
 from growth.scheduling.occupancy import EMPTY, Occupancy
@@ -22,6 +24,7 @@ from reconciler.core.actions import Subject, machine, node_class_subject, pool_s
 from reconciler.core.world import World
 from reconciler.providers.port import ClassKey
 from reconciler.providers.registry import provider_kind
+from reconciler.seeing.nodes import BelievedNodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,12 +40,13 @@ if TYPE_CHECKING:
     from reconciler.ledger import Ledger
     from reconciler.providers.port import Checked, Offering, Sight
     from reconciler.seeing.catalogues import NodeClassMarket
+    from reconciler.seeing.nodes import Belief
 
 PODS: Final = "pods"
+NODES: Final = "nodes"
 DEPLOYMENTS: Final = "deployments"
 REPLICA_SETS: Final = "replica_sets"
 OF_THE_CLUSTER: Final = (
-    "nodes",
     "namespaces",
     "claims",
     "volumes",
@@ -53,16 +57,19 @@ OF_THE_CLUSTER: Final = (
     "daemon_sets",
     "budgets",
 )
-"""The kinds in a snapshot of the cluster, with the same names there, without pods."""
+"""The kinds in a snapshot of the cluster, with the same names there, without pods and nodes."""
+RECORDS: Final = NodeRecord.__name__
 PAUSE: Final = "pause"
-OF_MACHINES: Final = frozenset({NodeRequest.__name__, NodeRemovalRequest.__name__})
-MACHINE_KINDS: Final = OF_MACHINES | {"nodes"}
+OF_MACHINES: Final = frozenset(
+    {NodeRequest.__name__, NodeRecord.__name__, NodeRemovalRequest.__name__}
+)
+MACHINE_KINDS: Final = OF_MACHINES | {NODES}
 
 
 class Views:
     """All known objects, in the form that rules need."""
 
-    def __init__(self) -> None:
+    def __init__(self, believe: Belief = believed) -> None:
         self._pending: dict[str, Pod] = {}
         self._occupancies: dict[str, Occupancy] = {}
         self._objects: defaultdict[str, dict[Any, Any]] = defaultdict(dict)
@@ -72,6 +79,7 @@ class Views:
         """Classes that contain their catalogue, so that no provider has to be asked."""
         self._checks: dict[ClassKey, Checked] = {}
         self._announcements = Announcements()
+        self._nodes = BelievedNodes(believe)
         self._cluster: Cluster | None = None
 
     def learn(self, key: ClassKey, market: NodeClassMarket) -> None:
@@ -93,9 +101,13 @@ class Views:
                 self._announcements.owner_changed(change.old, change.new)
             elif kind == DEPLOYMENTS:
                 self._announcements.deployment_changed(change.old, change.new)
+            elif kind == NODES:
+                self._nodes.node_changed(change.key.name, change.new)
+            elif kind == RECORDS and change.kind is not ChangeKind.UNREADABLE:
+                self._nodes.record_changed(change.key.name, change.new)
             else:
                 self._follow(kind, change)
-        if kind in OF_THE_CLUSTER:
+        if kind in OF_THE_CLUSTER or kind in {NODES, RECORDS}:
             self._cluster = None
 
     def world(
@@ -122,6 +134,10 @@ class Views:
             pause_of_all=next(iter(self._objects[PAUSE].values()), None),
             requests=dict(self._objects[NodeRequest.__name__]),
             removals=dict(self._objects[NodeRemovalRequest.__name__]),
+            records=dict(self._nodes.records),
+            unbound=dict(self._nodes.unbound),
+            misread=dict(self._nodes.misread),
+            strangers=dict(self._nodes.strangers),
             offerings=dict(self._offerings),
             checks=dict(self._checks),
             answers=dict(replies.answers),
@@ -164,7 +180,8 @@ class Views:
         """The snapshot of the cluster: nodes, their pods, and what else the scheduler looks at."""
         if self._cluster is None:
             named = {name: dict(self._objects[name]) for name in OF_THE_CLUSTER}
-            self._cluster = Cluster(occupancies=dict(self._occupancies), **named)
+            nodes = dict(self._nodes.believed)
+            self._cluster = Cluster(nodes=nodes, occupancies=dict(self._occupancies), **named)
         return self._cluster
 
     def _follow(self, kind: str, change: Change[Any]) -> None:

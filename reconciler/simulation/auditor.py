@@ -25,6 +25,7 @@ from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.pod_collector import pods_bound_to
 from reconciler.simulation.possible import CountedSort, Possible
 from reconciler.simulation.purchases import FEW, Purchases
+from reconciler.simulation.record_auditor import RecordAuditor
 from reconciler.simulation.unknown import Unknown
 
 if TYPE_CHECKING:
@@ -114,6 +115,7 @@ class Auditor:
         self._first_asks: dict[str, tuple[str, float]] = {}
         """The uid of each machine's removal, and when the deletion was first requested."""
         self.purchases = Purchases(cloud)
+        self._records = RecordAuditor(server, cloud, breach=self.breach)
         cloud.made, cloud.gone = self.machine_made, self.machine_gone
         cloud.deleting = self.machine_ends
         server.kind("NodeRequest").heard_by.append(self._request_changed)
@@ -350,6 +352,7 @@ class Auditor:
     def judge(self) -> None:
         """Check what must hold at the end, after a long quiet time."""
         self._all_machines_known()
+        self._records.judge()
         self._all_pods_placed()
         self._all_requests_done()
         if complaint := self.purchases.complaint(waited=self.waited):

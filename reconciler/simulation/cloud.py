@@ -300,6 +300,8 @@ def _listed(machine: SimulatedMachine) -> ListedMachine:
         request_uid=order.request_uid,
         pool=order.pool,
         state=MachineState.RUNNING if machine.is_serving else MachineState.CREATING,
+        server_type=order.server_type.canonical,
+        location=order.location,
     )
 
 

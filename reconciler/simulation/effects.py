@@ -23,6 +23,7 @@ from reconciler.core.actions import (
     NODES,
     Action,
     CreateMachine,
+    CreateNodeRecord,
     CreateNodeRequest,
     Delete,
     DeleteMachine,
@@ -39,7 +40,7 @@ from reconciler.core.actions import (
 )
 from reconciler.effects.carrying_out import FIRST_PAUSE
 from reconciler.effects.eviction import EvictionRefusal, evicted
-from reconciler.effects.heard import REMOVALS, REQUESTS, Heard
+from reconciler.effects.heard import REQUESTS, Heard
 from reconciler.effects.points import Point, Side, point
 from reconciler.providers.port import (
     Answered,
@@ -76,7 +77,15 @@ TO_THE_CLOUD = (0.05, 0.2)
 TROUBLE = 0.1
 """The share of calls that fail if a kind of fault is enabled."""
 
-Write = CreateNodeRequest | OpenRemoval | SetNode | PatchStatus | SetFinalizers | Delete
+Write = (
+    CreateNodeRequest
+    | CreateNodeRecord
+    | OpenRemoval
+    | SetNode
+    | PatchStatus
+    | SetFinalizers
+    | Delete
+)
 """The actions that write objects."""
 
 
@@ -293,8 +302,8 @@ class SimulatedEffects:
         match action:
             case CreateNodeRequest(request=request):
                 return self._create(request)
-            case OpenRemoval(removal=removal):
-                return self._put(REMOVALS, removal)
+            case CreateNodeRecord(record=resource) | OpenRemoval(removal=resource):
+                return self._put(type(resource).__name__, resource)
             case SetNode(node=version):
                 return self._change(NODES, version, lambda node: set_node(node, action))
             case PatchStatus(kind=kind, version=version, status=status):

@@ -15,6 +15,7 @@ import msgspec
 
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
+from growth.api.noderecord import NodeRecord
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.instant import Instant
@@ -54,6 +55,7 @@ WATCHED = (
     "budgets",
     NodePool.__name__,
     NodeRequest.__name__,
+    NodeRecord.__name__,
     NodeRemovalRequest.__name__,
     KwokNodeClass.__name__,
 )

@@ -19,6 +19,7 @@ from growth.scheduling.fits import feasible_nodes
 from growth.scheduling.metadata import ObservedCondition
 from growth.scheduling.taints import untolerated
 from reconciler.seeing.indexes import Views
+from reconciler.seeing.nodes import as_written
 from reconciler.simulation.preferences import Prefer, preferred_node
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class SimulatedScheduler:
         self._prefer = prefer
         self._server = server = around.server
         self._timeline = timeline = around.timeline
-        self._views = Views()
+        self._views = Views(as_written)
         self._active: deque[Key] = deque()
         self._queued: set[Key] = set()
         self._waiting: dict[Key, UnschedulablePod] = {}

@@ -30,7 +30,15 @@ LEASE = 15.0
 """Seconds until another process takes over from a stopped one."""
 TRUTH_LISTED_WITHIN: Final = 15.0
 """Seconds within which there is a correct listing: they are at most ten seconds apart."""
-STRUCK: Final = ("nodes", "pods", "NodeRequest", "NodeRequest", "NodePool", "KwokNodeClass")
+STRUCK: Final = (
+    "nodes",
+    "pods",
+    "NodeRequest",
+    "NodeRequest",
+    "NodeRecord",
+    "NodePool",
+    "KwokNodeClass",
+)
 """The watches that faults choose from; our own requests are twice as likely."""
 RHYTHM: Final[Mapping[SimulatedFault, float]] = {
     SimulatedFault.WATCH_LAG: 240.0,

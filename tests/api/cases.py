@@ -56,7 +56,6 @@ RECORD: Final[Document] = {
         "price": "0.0060",
         "currency": "EUR",
         "nodeID": "4711",
-        "providerID": "hcloud://4711",
         "requestUID": "0b7c",
         "boughtAt": "2026-11-18T12:00:00Z",
     },

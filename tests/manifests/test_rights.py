@@ -81,7 +81,6 @@ UNUSED: Final[dict[tuple[str, str], str]] = {
     ("noderequests", "get"): "one whose making was not answered is looked at",
     ("noderequests", "delete"): "its time to live has run out",
     ("noderecords", "get"): "one whose making was not answered is looked at",
-    ("noderecords", "create"): "a machine that was accepted",
     ("noderecords", "delete"): "its machine is gone",
     ("noderecords/status", "patch"): "what growth does to its node",
     **{("noderemovalrequests", verb): "idle" for verb in ("get", "create", "patch", "delete")},

@@ -17,6 +17,7 @@ from reconciler import pools, provisioning
 from reconciler.brakes.trust import Trust
 from reconciler.core.actions import (
     CreateMachine,
+    CreateNodeRecord,
     Delete,
     EmitEvent,
     OpenRemoval,
@@ -231,8 +232,8 @@ class Life:
         match step:
             case CreateMachine(order=order):
                 self._ask(order)
-            case OpenRemoval(removal=removal):
-                self.put(removal)
+            case OpenRemoval(removal=made) | CreateNodeRecord(record=made):
+                self.put(made)
             case SetNode(node=version):
                 self._set_node(step, version)
             case PatchStatus(kind=kind, version=version, status=status):

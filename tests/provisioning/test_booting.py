@@ -14,7 +14,6 @@ from growth.scheduling.metadata import Metadata
 from growth.scheduling.taints import Taint
 from reconciler.core.actions import machine as subject
 from reconciler.providers.port import MachineState
-from tests.clouds.tiny import register_tiny
 from tests.provisioning.build import NAME, UNREGISTERED, Life, machine, made_at, node, settled
 from tests.reconciler.build import START
 
@@ -95,24 +94,12 @@ def test_what_a_request_tells_of_its_machine_is_written_on_the_node(name: str) -
     assert joined(life).metadata.annotations[name] == "{}"
 
 
-@pytest.mark.parametrize(
-    ("offering", "machine", "written"),
-    [
-        ("kwok-small", "kwok://default-1", "kwok://default-1"),
-        ("hetzner-small", "42", "hcloud://42"),
-        ("tiny-small", "i-0abc", "aws:///eu-central-1a/i-0abc"),
-    ],
-)
-def test_a_node_under_another_name_is_found_by_its_providers_id(
-    offering: str, machine: str, written: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    register_tiny(monkeypatch)
-    life, made = coming(), provisioning(nodeID=machine)
-    spec = made.spec.model_copy(update={"target_offering": offering})
-    life.put(made.model_copy(update={"spec": spec}), node("ip-10-0-0-7", providerID=written))
-    life.soon()
-    assert life.get("NodeRequest").status.node_name == "ip-10-0-0-7"
-    assert joined(life, "ip-10-0-0-7").labels["growth.dev/node-request"] == NAME
+def test_a_node_under_another_name_is_not_the_machine_whatever_it_says() -> None:
+    life = coming()
+    life.put(node("ip-10-0-0-7", providerID="kwok://default-1"))
+    life.until(200)
+    assert "growth.dev/pool" not in joined(life, "ip-10-0-0-7").labels
+    assert life.phase != "Ready"
 
 
 @pytest.mark.parametrize("written", ["", "hcloud://", "42", "k3s://42", "hrobot://42", "a://b/42"])

@@ -68,6 +68,21 @@ def test_an_accepted_request_is_provisioning_with_the_machines_id() -> None:
     assert {each.type: each.status for each in status.conditions}["Reconciling"] == "True"
 
 
+def test_a_machine_is_recorded_before_its_request_says_that_it_comes() -> None:
+    life = always(ACCEPTED, Life(made_at(99), settled()))
+    life.soon()
+    recorded = life.writes.index("CreateNodeRecord")
+    assert life.writes[recorded + 1] == "PatchStatus"
+    assert life.phase == "Provisioning"
+    spec = life.get("NodeRecord").spec
+    assert (spec.pool, spec.node_id, spec.request_uid) == (
+        "default",
+        "kwok://default-1",
+        "uid-default-1",
+    )
+    assert (str(spec.server_type), spec.location, str(spec.price)) == ("small", "here", "1")
+
+
 def test_a_request_that_the_provider_cannot_meet_says_why_and_what_happens_now() -> None:
     life = always(SOLD_OUT, Life(made_at(99), settled()))
     life.soon()

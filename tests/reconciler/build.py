@@ -10,6 +10,7 @@ import msgspec
 
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
+from growth.api.noderecord import NodeRecord
 from growth.api.noderequest import NodeRequest
 from growth.demand.demanded import DemandBooks
 from growth.instant import Instant
@@ -96,8 +97,32 @@ def request(
     )
 
 
-def world(*objects: Object | NodePool | KwokNodeClass | NodeRequest, **changes: Any) -> World:
-    ours = (NodePool, KwokNodeClass, NodeRequest)
+def record(name: str = "default-1", /, *, status: Any = None, **spec: Any) -> NodeRecord:
+    """The record of a small machine here, which its Node has joined if the status says so."""
+    return NodeRecord.model_validate(
+        {
+            "metadata": {"name": name, "uid": f"uid-record-{name}", "resourceVersion": "7"},
+            "spec": {
+                "pool": "default",
+                "nodeClassRef": {"kind": "KwokNodeClass", "name": "default"},
+                "serverType": "small",
+                "location": "here",
+                "price": Decimal(1),
+                "nodeID": f"kwok://{name}",
+                "requestUID": f"uid-{name}",
+                "boughtAt": START,
+            }
+            | spec,
+            "status": status or {},
+        }
+    )
+
+
+def world(
+    *objects: Object | NodePool | KwokNodeClass | NodeRequest | NodeRecord, **changes: Any
+) -> World:
+    """Nodes are believed as they are written; `tests.trust` has worlds as they are read."""
+    ours = (NodePool, KwokNodeClass, NodeRequest, NodeRecord)
     classes = {
         ClassKey("KwokNodeClass", each.name): each
         for each in objects
@@ -121,6 +146,7 @@ def world(*objects: Object | NodePool | KwokNodeClass | NodeRequest, **changes: 
         node_classes=classes,
         requests={each.name: each for each in objects if isinstance(each, NodeRequest)},
         removals={},
+        records={each.name: each for each in objects if isinstance(each, NodeRecord)},
         offerings={key: kwok_offerings(each) for key, each in classes.items()},
         answers={},
         busy=frozenset(),

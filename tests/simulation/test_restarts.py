@@ -36,8 +36,8 @@ READ: dict[str, Callable[[Any], Any]] = {
     "NodePool": NodePool.model_validate,
     "KwokNodeClass": KwokNodeClass.model_validate,
 }
-POINTS = 2 * (8 * 30 + 1)
-"""Before and after six effects for each machine and two for its pool, and the plan of all."""
+POINTS = 2 * (10 * 30 + 1)
+"""Before and after eight effects for each machine and two for its pool, and the plan of all."""
 
 
 class Telling(NamedTuple):

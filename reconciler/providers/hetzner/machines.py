@@ -84,4 +84,6 @@ def _machine(
         reason=reason,
         scope=scope,
         created_at=server.created,
+        server_type=server.server_type.name,
+        location=(server.location or server.datacenter.location).name,
     )

@@ -117,6 +117,18 @@ class PrivateNet(msgspec.Struct, frozen=True):
     network: int
 
 
+class Named(msgspec.Struct, frozen=True):
+    """An object of which only the name matters."""
+
+    name: str = ""
+
+
+class Datacenter(msgspec.Struct, frozen=True):
+    """Where a server is, as older answers say it."""
+
+    location: Named = Named()
+
+
 class HetznerServer(msgspec.Struct, frozen=True):
     """One server."""
 
@@ -126,6 +138,9 @@ class HetznerServer(msgspec.Struct, frozen=True):
     created: datetime
     labels: Mapping[str, str] = {}
     private_net: tuple[PrivateNet, ...] = ()
+    server_type: Named = Named()
+    datacenter: Datacenter = Datacenter()
+    location: Named | None = None
 
 
 class ActionResource(msgspec.Struct, frozen=True):

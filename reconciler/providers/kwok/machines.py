@@ -10,7 +10,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from growth.api.noderequest import UnmetScope
-from growth.api.wellknown import POOL_LABEL
+from growth.api.wellknown import INSTANCE_TYPE_LABEL, POOL_LABEL
 from growth.api.written import Duration
 from growth.foreign_text import parse_time
 from growth.scheduling.resources import CPU, Resources
@@ -126,6 +126,8 @@ def machine_of_node(node: dict[str, Any]) -> Machine:
         # Like a provider that accepts a machine and then has no host for it.
         scope=UnmetScope.OFFER,
         created_at=parse_time(metadata["creationTimestamp"]),
+        server_type=metadata["labels"].get(INSTANCE_TYPE_LABEL, ""),
+        location=metadata["labels"].get(REGION, ""),
     )
 
 
