@@ -272,6 +272,45 @@ def test_a_subject_has_one_sequence_and_a_sequence_one_machine() -> None:
     assert found(world(node()), doing(step, name="other")) is Invariant.ONE_SEQUENCE
 
 
+def three(**disruption: Any) -> World:
+    """Three nodes in use, and a budget."""
+    budgets = {"disruption": {"budgets": [disruption]}}
+    return world(pool(**budgets), *(node(f"default-{n}") for n in range(3)))
+
+
+def leaving_for(reason: str, *numbers: int) -> list[Sequence]:
+    return [
+        doing(
+            OpenRemoval(removal=leaving.removal(f"default-{n}", reason=reason)), name=f"default-{n}"
+        )
+        for n in numbers
+    ]
+
+
+@pytest.mark.parametrize(
+    ("budget", "reason", "many", "expected"),
+    [
+        ({"nodes": 1}, "Drift", 1, None),
+        ({"nodes": 1}, "Drift", 2, Invariant.BUDGET_KEPT),
+        ({"nodes": "50%"}, "Consolidation", 2, None),
+        ({"nodes": "50%"}, "Consolidation", 3, Invariant.BUDGET_KEPT),
+        ({"nodes": 0, "reasons": ["Unhealthy"]}, "Unhealthy", 1, Invariant.BUDGET_KEPT),
+        ({"nodes": 0, "reasons": ["Unhealthy"]}, "Drift", 1, None),
+        ({"nodes": 0}, "Surplus", 3, None),
+    ],
+)
+def test_nodes_in_use_go_within_their_budgets_whoever_asked_for_it(
+    budget: dict[str, Any], reason: str, many: int, expected: Invariant | None
+) -> None:
+    assert found(three(**budget), *leaving_for(reason, *range(many))) is expected
+
+
+def test_what_is_on_its_way_out_counts_in_the_budget() -> None:
+    going_already = leaving.removal("default-0", reason="Unhealthy")
+    given = msgspec.structs.replace(three(nodes=1), removals={"default-0": going_already})
+    assert found(given, *leaving_for("Drift", 1)) is Invariant.BUDGET_KEPT
+
+
 def wild(seen: World, _now: Any) -> Decision[None]:
     """A room that buys on and on; its names are new each time."""
     name = f"default-w{len(seen.ledger.invariants.begun)}"
