@@ -128,6 +128,10 @@ class Markets:
             reason = str(error) or f"no answer within {ASKING_LIMIT:.0f} s"
             _log.warning("no answer about a node class", **_named(key), reason=reason)
             return UNKNOWN_FOR
+        except Exception:  # noqa: BLE001 - the loop guards its next round
+            # What one cloud or one catalogue says must not end the tasks of the others.
+            _log.exception("an answer about a node class can't be read", **_named(key))
+            return UNKNOWN_FOR
 
     async def _answered(self, key: ClassKey, provider: Provider) -> float:
         before = self.known.get(key, NodeClassMarket())

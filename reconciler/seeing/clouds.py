@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import msgspec
+import structlog
 
 from growth.errors import GrowthError
 from reconciler.providers.port import Sight
@@ -31,6 +32,8 @@ LISTING_LIMIT: Final = 60.0
 SECONDS_A_CALL: Final = 2.0
 """Seconds between two frequent listings, for each API call of the first one. That is half of
 Hetzner's rate limit; the other half is for purchases, deletions and other programs."""
+
+_log = structlog.get_logger(__name__)
 
 
 @dataclass(kw_only=True)
@@ -86,6 +89,11 @@ class Clouds:
             return 0
         except GrowthError as error:
             self.sights[key] = self._blind(before, str(error))
+            return 0
+        except Exception as error:  # noqa: BLE001 - the loop guards its next round
+            # What one cloud says must not end the tasks of the others.
+            _log.exception("a listing can't be read", kind=key.kind, node_class=key.name)
+            self.sights[key] = self._blind(before, f"its listing fails: {type(error).__name__}")
             return 0
         self.sights[key] = (
             _clear(before, listing) if listing.is_complete else self._blind(before, listing.reason)

@@ -50,6 +50,8 @@ class Stub:
     takes: float = 0.1
     """Seconds until an answer comes."""
     fails: bool = False
+    is_garbled: bool = False
+    """Whether it answers what nobody has thought of."""
     is_complete: bool = True
     calls: int = 0
     failure: FailureClass | None = None
@@ -108,6 +110,8 @@ class Stub:
         await asyncio.sleep(self.takes)
         if self.fails:
             raise RetryLater("the cloud is away")
+        if self.is_garbled:
+            raise KeyError("server")
 
 
 @contextlib.asynccontextmanager

@@ -60,6 +60,21 @@ async def test_while_nothing_moves_a_look_is_taken_every_ten_seconds(told: Told)
     assert told.changes == 4
 
 
+async def test_an_answer_that_nobody_has_thought_of_blinds_one_cloud_and_ends_no_task(
+    told: Told,
+) -> None:
+    told.stub.is_garbled = True
+    told.stubs[OTHER] = Stub()
+    told.clouds.notice()
+    await asyncio.sleep(5)
+    assert told.clouds.sights[KEY].problem == "its listing fails: KeyError"
+    assert told.clouds.sights[OTHER].listing is not None
+
+    told.stub.is_garbled = False
+    await asyncio.sleep(15)
+    assert told.clouds.sights[KEY].blind_since is None
+
+
 async def test_while_a_machine_comes_or_goes_the_next_look_is_a_second_later(told: Told) -> None:
     await asyncio.sleep(5)
     told.is_busy = True

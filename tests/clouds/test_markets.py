@@ -96,6 +96,17 @@ async def test_the_last_good_catalogue_outlives_an_outage(told: Told) -> None:
     assert told.price == "0.03"
 
 
+async def test_an_answer_that_nobody_has_thought_of_ends_no_task(told: Told) -> None:
+    await asyncio.sleep(1)
+    told.stub.is_garbled = True
+    await asyncio.sleep(3600)
+    assert told.price == "0.01"
+
+    told.stub.is_garbled, told.stub.price = False, "0.03"
+    await asyncio.sleep(31)
+    assert told.price == "0.03"
+
+
 async def test_a_new_spec_is_asked_about_at_once(told: Told) -> None:
     await asyncio.sleep(100)
     told.generation = told.stub.generation = 2

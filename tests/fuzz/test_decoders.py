@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from growth.api.kinds import KINDS
+from growth.errors import Misconfigured
 from growth.kube.cache.contents import Change, ChangeKind, Unreadable
 from growth.kube.cache.resource import WatchedResource, key_of
 from growth.kube.cache.watch_events import Garbled, read_object
@@ -17,6 +18,7 @@ from growth.kube.election.lease import lease_from, seconds_without_a_leader
 from growth.scheduling import objects
 from growth.undecodable import UNDECODABLE
 from reconciler.core.pause_of_all import PauseOfAll, decode_pause_of_all
+from reconciler.providers.kwok.catalogue import types_of
 from reconciler.seeing.demand import KnownDemand
 from reconciler.seeing.indexes import PAUSE, Views
 from reconciler.seeing.sources import BUILT_IN
@@ -120,6 +122,14 @@ def test_what_is_written_is_taken_or_refused_in_the_long_run(kind: str) -> None:
         goes_in(kind, document)
 
     tried()
+
+
+@pytest.mark.parametrize(
+    "text", ["- " + "9" * 5000, "- 2026-99-99", "[" * 5000, "- {a: .inf}", "- \x00", "- !!binary x"]
+)
+def test_a_catalogue_that_can_not_be_read_is_a_mistake_of_its_writer(text: str) -> None:
+    with pytest.raises(Misconfigured, match="ConfigMap a/b"):
+        types_of(text, place="ConfigMap a/b")
 
 
 @given(anything, anything)

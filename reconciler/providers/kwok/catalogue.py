@@ -54,6 +54,9 @@ def types_of(text: str, *, place: str) -> tuple[KwokServerType, ...]:
         raise Misconfigured(
             f"{place}: {where}: {first['msg']}; write a list of types as in KwokNodeClass"
         ) from None
+    except (ValueError, RecursionError):
+        # Of a number with thousands of digits, a day that doesn't exist, or endless brackets.
+        raise Misconfigured(f"{place}: a value in it can't be read") from None
 
 
 def _price(node_class: KwokNodeClass, server_type: KwokServerType, offer: KwokOffer) -> Decimal:
