@@ -23,6 +23,7 @@ from reconciler.planning.demand import (
     unjudged,
     without_place,
 )
+from reconciler.planning.followers import returning_followers
 from reconciler.planning.ledger import AskedProblem
 from reconciler.planning.probing import next_trial
 from reconciler.planning.problem import planning_problem
@@ -65,7 +66,7 @@ def next_problem(world: World, now: Instant, demand: Mapping[str, Pod]) -> Decis
     if before.asked is not None or not world.is_free(lane_subject(LANE)):
         return Decision(section=ledger)
     if window is not None:
-        return _wave(window, pods, ledger, world, now)
+        return _wave(window, pods, ledger, world, now, waiting=waiting)
     trial = next_trial(waiting, world, now)
     if trial is None:
         return _minima(ledger, world, now)
@@ -79,11 +80,14 @@ def _wave(
     ledger: PlanningLedger,
     world: World,
     now: Instant,
+    *,
+    waiting: Mapping[str, Pod],
 ) -> Decision[PlanningLedger]:
     closes = window.closes_at(unjudged(pods, world, now), asked_at=ledger.asked_at)
     if closes > now.monotonic:
         return Decision(section=ledger, wake_at=closes)
-    whole = PlanningRound(pods, market(world, now))
+    followers = returning_followers(pods, waiting, world.cluster)
+    whole = PlanningRound({**pods, **followers}, market(world, now))
     return _planned(whole, replace(ledger, window=None), world, now)
 
 

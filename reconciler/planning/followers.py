@@ -65,6 +65,25 @@ def followers_of(
     return FollowerRules(anchors, groups)
 
 
+def returning_followers(
+    pods: Mapping[str, Pod], waiting: Mapping[str, Pod], cluster: Cluster
+) -> dict[str, Pod]:
+    """The waiting pods that have to be near one of the pods to be planned, by uid.
+
+    They don't wait for their next try: a machine that is bought without them may have no room.
+    """
+    known: dict[tuple[Term, ...], bool] = {}
+    found = {}
+    for uid, pod in waiting.items():
+        terms = pod.affinity_terms
+        if uid not in pods and terms:
+            if terms not in known:
+                known[terms] = any(_is_meant(terms, other, cluster) for other in pods.values())
+            if known[terms]:
+                found[uid] = pod
+    return found
+
+
 def without_affinity(pod: Pod) -> Pod:
     """The pod without the required affinity that becomes a rule of the plan."""
     if pod.spec.affinity is None or not pod.affinity_terms:

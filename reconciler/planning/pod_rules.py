@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from growth.scheduling.node import Node
     from growth.scheduling.spread_constraints import SpreadConstraint
     from reconciler.planning.followers import FollowerRules
+
+
+NEAR: Final = "near"
+"""What the names of rules about affinity begin with."""
 
 
 class Kin(msgspec.Struct, frozen=True, kw_only=True):
@@ -215,7 +219,7 @@ def _together(kin: Sequence[Kin], followers: FollowerRules) -> Iterator[Together
     for number, (terms, names) in enumerate(followers.groups):
         for key in sorted({term.topology_key for term in terms}) if names & planned else ():
             yield Together(
-                name=f"near by {key} {number}",
+                name=f"{NEAR} by {key} {number}",
                 key=key,
                 members=names & planned,
             )
@@ -239,7 +243,7 @@ def _near(
         for key in sorted({term.topology_key for term in terms}):
             running = frozenset(value for own, value in found if own == key)
             yield Near(
-                name=f"near others by {key} {number}",
+                name=f"{NEAR} others by {key} {number}",
                 key=key,
                 members=frozenset(one.name for one in members),
                 anchors=anchors,

@@ -17,6 +17,7 @@ from reconciler.buying.limits import LimitKind
 from reconciler.buying.offers import offer_key, sold_to
 from reconciler.buying.templates import node_labels
 from reconciler.facts.node_classes import node_class_of
+from reconciler.planning.pod_rules import NEAR
 from reconciler.planning.problem import NARROWED_BY
 from reconciler.solver import UnplacedCause
 
@@ -54,6 +55,8 @@ def reason_text(
             return _emptied(reason, pod, items, world)
         case UnplacedCause.COUNT:
             return _used_up(reason, items)
+        case UnplacedCause.GROUP if reason.rule.startswith(NEAR):
+            return f"its pod affinity requires {_shared(pod)}, where no node has room for it"
         case _:
             return reason.text
 
@@ -208,12 +211,15 @@ def _taints(pod: Pod, own: Sequence[Purchasable]) -> str:
 
 def _near(pod: Pod, own: Sequence[Purchasable]) -> str:
     """The pods that it must be near, and the topology key that it must share with them."""
+    return f"its pod affinity requires {_shared(pod)}, which no offer of {_pools(own)} can have"
+
+
+def _shared(pod: Pod) -> str:
     terms = (
         f"the same {term.topology_key} as pods with {term.selector.text}"
         for term in pod.affinity_terms
     )
-    wanted = _few(list(terms))[:LONGEST]
-    return f"its pod affinity requires {wanted}, which no offer of {_pools(own)} can have"
+    return _few(list(terms))[:LONGEST]
 
 
 def _pools(items: Iterable[Purchasable]) -> str:

@@ -88,3 +88,16 @@ def test_pods_that_are_planned_after_others_are_never_called_proven(
     assert len(plan["nodes"]) == 2
     assert plan["gap"] is None
     assert plan["stop"] != "proven optimal"
+
+
+def test_a_pod_without_room_beside_its_anchor_is_told_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    web = deployment("web", cpu="7", near=term(HOST, "store"))
+    assert planned(tmp_path, "kwok", deployment("store", cpu="7"), web) == 1
+    (told,) = json.loads(capsys.readouterr().out)["unplaced"]
+    assert told["pod"].startswith("default/web")
+    assert told["reason"] == (
+        "its pod affinity requires the same kubernetes.io/hostname as pods with app=store, "
+        "where no node has room for it"
+    )

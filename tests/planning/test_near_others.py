@@ -149,3 +149,11 @@ def test_a_plan_waits_for_no_anchor_that_has_no_place_itself() -> None:
     huge = waiting("huge", requests={"cpu": "64"}, labels=labels)
     planner = Planner(*pods("web", 2, affinity=near("web")), huge, pool(), node_class())
     assert together(planner.soon()) == [["web", "web"]]
+
+
+def test_a_pod_that_has_waited_long_for_its_anchor_is_planned_with_it() -> None:
+    web = pods("web", cpu="1500m", affinity=near("store"))
+    planner = Planner(*web, pool(), node_class())
+    assert planner.until(150) == []
+    planner.put(*pods("store", cpu="1"))
+    assert together(planner.soon()) == [["store", "web"]]

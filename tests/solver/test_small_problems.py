@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.workloads import catalogue, workload
-from reconciler.solver import Effort, Offer, PodClass, Problem, Stop
+from reconciler.solver import Effort, Near, Offer, PodClass, Problem, Stop
 from reconciler.solver.model.problem import HOSTNAME, SpreadRule
 from reconciler.solver.packing.solving import solve
 from tests.solver.brute_force import Rank, optimum
@@ -102,6 +102,27 @@ def test_pods_that_are_spread_over_full_nodes_are_all_placed_on_new_ones() -> No
 
 def test_pods_that_are_spread_over_full_nodes_share_one_new_node() -> None:
     assert solve(_pods_beside_full_nodes()).cost == 7
+
+
+def test_an_anchor_goes_where_its_follower_can_go_whatever_the_weights() -> None:
+    offers = (
+        Offer(name="preferred", capacity=(4,), price=5, weight=9),
+        Offer(name="other", capacity=(4,), price=5),
+    )
+    anchor = PodClass(
+        name="anchor", requests=(1,), count=1, offers=frozenset({"preferred", "other"})
+    )
+    follower = PodClass(name="follower", requests=(1,), count=1, offers=frozenset({"other"}))
+    group = Near(
+        name="near",
+        key=HOSTNAME,
+        members=frozenset({"follower"}),
+        anchors=frozenset({"anchor"}),
+    )
+    plan = solve(
+        Problem(resources=("cpu",), offers=offers, classes=(anchor, follower), groups=(group,))
+    )
+    assert [(node.offer, len(node.pods)) for node in plan.nodes] == [("other", 2)]
 
 
 @pytest.mark.parametrize("start", range(0, 300, BATCH))

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reconciler.solver.model.lots import cost_in, fits, is_member
-from reconciler.solver.model.nearness import anchors_first, nears, needs_of
+from reconciler.solver.model.nearness import anchors_first, joined, nears, needs_of
 from reconciler.solver.model.problem import HOSTNAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,7 +34,7 @@ def anchored(
     found = list(lots)
     for key in sorted({group.key for group in nears(problem)} - {HOSTNAME}):
         groups = [group for group in nears(problem) if group.key == key]
-        parts = list(_parts(found, groups))
+        parts = _parts(found, groups)
         tied = {n for part in parts for n in part}
         settled = [
             _settled([found[n] for n in part], groups, key=key, ground=ground, guess=guess)
@@ -45,19 +45,13 @@ def anchored(
     return found
 
 
-def _parts(lots: Sequence[Lot], groups: Sequence[Near]) -> Iterator[list[int]]:
+def _parts(lots: Sequence[Lot], groups: Sequence[Near]) -> list[list[int]]:
     """The lots that are followers or anchors of each other, directly or by way of others."""
-    bonds = [
-        {n for n, lot in enumerate(lots) if is_member(lot, group.members | group.anchors)}
+    bonds = (
+        frozenset(n for n, lot in enumerate(lots) if is_member(lot, group.members | group.anchors))
         for group in groups
-    ]
-    while bonds:
-        part = bonds.pop(0)
-        while touching := [bond for bond in bonds if bond & part]:
-            part = part.union(*touching)
-            bonds = [bond for bond in bonds if bond not in touching]
-        if part:
-            yield sorted(part)
+    )
+    return [sorted(part) for part in joined(bonds) if part]
 
 
 def _settled(

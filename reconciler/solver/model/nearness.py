@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from reconciler.solver.model.lots import is_member
 from reconciler.solver.model.problem import HOSTNAME, Apart, Near
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from reconciler.solver.model.lots import Lot
     from reconciler.solver.model.problem import Problem
+
+T = TypeVar("T")
 
 
 class NearGuess(NamedTuple):
@@ -58,6 +60,22 @@ def with_limits_as_groups(problem: Problem) -> Problem:
     more = tuple(limit for limit in limits if limit.name not in known)
     classes = tuple(replace(pod, per_node=None) for pod in problem.classes)
     return replace(problem, classes=classes, groups=(*problem.groups, *more))
+
+
+def tied_together(problem: Problem) -> Iterator[frozenset[str]]:
+    """The classes that are followers or anchors of each other, directly or by way of others."""
+    yield from joined(group.members | group.anchors for group in nears(problem))
+
+
+def joined(bonds: Iterable[frozenset[T]]) -> Iterator[frozenset[T]]:
+    """Sets that have something in common become one."""
+    left = list(bonds)
+    while left:
+        part = left.pop(0)
+        while touching := [bond for bond in left if bond & part]:
+            part = part.union(*touching)
+            left = [bond for bond in left if bond not in touching]
+        yield part
 
 
 def needs_of(lot: Lot, groups: Sequence[Near]) -> list[Near]:

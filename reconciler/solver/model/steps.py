@@ -5,6 +5,8 @@ offers of both. The nodes that earlier steps bought exist in later ones.
 
 Offers of one weight in two currencies are steps of their own, in the order of the currencies'
 names: no step compares prices of two currencies. What the first one can place is bought there.
+
+Anchors wait for a step in which their followers have offers, too: elsewhere they could be alone.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from reconciler.solver.model.nearness import tied_together
 from reconciler.solver.model.plan import WeightStep
 from reconciler.solver.model.remainder import remainder
 
@@ -51,8 +54,8 @@ def in_steps(
     steps = []
     current = problem
     turns = turns_of(problem) or [StepTurn(0, "")]
-    for turn in turns:
-        found = answer(_in_turn(current, turn))
+    for number, turn in enumerate(turns):
+        found = answer(_in_turn(_without_early(current, turns, number), turn))
         names = {_settled_name(number): node for number, node in enumerate(settled)}
         cost = sum(0 if node.offer.exists else node.offer.price for node in found.nodes)
         for node in found.nodes:
@@ -74,6 +77,23 @@ def in_steps(
 
 def _settled_name(number: int) -> str:
     return f"settled node {number:06}"
+
+
+def _without_early(problem: Problem, turns: Sequence[StepTurn], number: int) -> Problem:
+    """The problem without the pods that a later step can place with all that are tied to them."""
+    early: set[str] = set()
+    for part in tied_together(problem):
+        able = [_have_offers(problem, turn, part) for turn in turns]
+        if any(able[number + 1 :]) and not able[number]:
+            early |= part
+    classes = (replace(pod, count=0) if pod.name in early else pod for pod in problem.classes)
+    return replace(problem, classes=tuple(classes)) if early else problem
+
+
+def _have_offers(problem: Problem, turn: StepTurn, names: frozenset[str]) -> bool:
+    """Whether a step has an offer for each of these classes."""
+    offers = {offer.name for offer in _in_turn(problem, turn).offers}
+    return all(pod.offers & offers for pod in problem.classes if pod.name in names and pod.count)
 
 
 def _in_turn(problem: Problem, turn: StepTurn) -> Problem:
