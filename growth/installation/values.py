@@ -118,7 +118,7 @@ class ContainerResources(_Part):
 
     reconciler: ResourceValues = _resources("200m", "512Mi", "2Gi")
     webhooks: ResourceValues = _resources("50m", "96Mi", "512Mi")
-    extender: ResourceValues = _resources("100m", "96Mi", "512Mi")
+    extender: ResourceValues = _resources("100m", "160Mi", "512Mi")
     certs: ResourceValues = _resources("10m", "64Mi", "256Mi")
 
 
