@@ -1,19 +1,24 @@
 """How cheap, how close to the bound and how fast: the solver with generated workloads.
 
-One line per seed and the medians of all. Prices are a generated list of 576 offers (`aws`) or the
-57 offers of a real one (`hetzner`); `benchmarks/workloads.py` describes the pods.
+Each workload is solved in three clusters: one that is `empty`; one with `nodes` of every fill; one
+that is `living`, with nodes, pools of two weights, limits, a minimum and groups of which some pods
+run already. One line per seed and cluster, and the medians. Prices are a generated list of 576
+offers (`aws`) or the 57 offers of a real one (`hetzner`); `benchmarks/workloads.py` describes the
+pods.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import sys
 import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from benchmarks.living import with_nodes, with_rules
 from benchmarks.memory import megabytes
 from benchmarks.workloads import catalogue, workload
 from reconciler.solver import Effort
@@ -22,6 +27,7 @@ from reconciler.solver.packing.solving import solve
 if TYPE_CHECKING:
     from reconciler.solver import Plan, Problem
 
+CLUSTERS = ("empty", "nodes", "living")
 EFFORTS = tuple(effort.name.lower() for effort in Effort)
 
 
@@ -30,6 +36,7 @@ class Measured:
     """The result and the cost of one solve."""
 
     seed: int
+    cluster: str
     cost: int
     bound: int
     gap: float
@@ -54,7 +61,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--constraints", choices=("on", "off"), default="on")
     parser.add_argument("--classes", type=int, default=100)
     parser.add_argument("--count", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument("--seed", type=int, help="the first seed; default: drawn from the clock")
+    parser.add_argument("--cluster", choices=CLUSTERS, action="append", help="default: all")
     parser.add_argument("--seeds", type=int, default=5, help="number of seeds")
     parser.add_argument(
         "--goal",
@@ -69,8 +77,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure and print."""
-    seeds = range(arguments.seed, arguments.seed + arguments.seeds)
-    found = [_measure(arguments, seed) for seed in seeds]
+    first = time.time_ns() % 1_000_000 if arguments.seed is None else arguments.seed
+    seeds = range(first, first + arguments.seeds)
+    clusters = arguments.cluster or CLUSTERS
+    found = [_measure(arguments, seed, cluster) for seed in seeds for cluster in clusters]
     peak = megabytes("VmHWM")
     if arguments.output == "json":
         rows = [asdict(one) for one in found]
@@ -80,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _measure(arguments: argparse.Namespace, seed: int) -> Measured:
+def _measure(arguments: argparse.Namespace, seed: int, cluster: str) -> Measured:
     problem = workload(
         offers=catalogue(arguments.catalogue, seed),
         pods=arguments.pods,
@@ -89,11 +99,15 @@ def _measure(arguments: argparse.Namespace, seed: int) -> Measured:
         count=arguments.count,
         seed=seed,
     )
+    problem = problem if cluster == "empty" else with_nodes(problem, seed)
+    problem = problem if cluster != "living" else with_rules(problem, seed)
     effort = Effort[arguments.effort.upper()]
-    return measured(problem, effort, seed=seed, goal=arguments.goal / 100)
+    return measured(problem, effort, seed=seed, cluster=cluster, goal=arguments.goal / 100)
 
 
-def measured(problem: Problem, effort: Effort, *, seed: int, goal: float = 0.01) -> Measured:
+def measured(
+    problem: Problem, effort: Effort, *, seed: int, cluster: str = "empty", goal: float = 0.01
+) -> Measured:
     """One solve, with its result and cost."""
     plans: list[tuple[float, Plan]] = []
     start, processor = time.perf_counter(), time.process_time()
@@ -108,6 +122,7 @@ def measured(problem: Problem, effort: Effort, *, seed: int, goal: float = 0.01)
     met = next(((when, one.effort) for when, one in plans if one.gap <= goal), (None, None))
     return Measured(
         seed=seed,
+        cluster=cluster,
         cost=plan.cost,
         bound=plan.bound,
         gap=plan.gap,
@@ -132,8 +147,8 @@ def _met(one: Measured) -> str:
 
 
 HEADINGS = (
-    "seed        cost       bound   gap %  first s  first gap %  goal met s      after  all s"
-    "  cpu s  effort  first-fit"
+    "  seed cluster         cost       bound   gap %  first s  first gap %  goal met s      after"
+    "  all s  cpu s  effort  first-fit"
 )
 
 
@@ -141,22 +156,31 @@ def _print_table(found: list[Measured], peak: float) -> None:
     print(HEADINGS)
     for one in found:
         print(
-            f"{one.seed:4} {one.cost / 1e6:11.4f} {one.bound / 1e6:11.4f} {one.gap * 100:7.2f}"
+            f"{one.seed:6} {one.cluster:7} {one.cost / 1e6:11.4f} {one.bound / 1e6:11.4f}"
+            f" {one.gap * 100:7.2f}"
             f" {one.first_plan_seconds:8.2f} {one.first_plan_gap * 100:12.2f} {_met(one)}"
             f" {one.seconds:6.2f}"
             f" {one.processor_seconds:6.2f} {one.effort / 1e6:6.2f}M"
             f" {one.first_fit_cost / max(1, one.cost):7.2f} x  {one.stop}"
         )
+    for cluster in CLUSTERS:
+        some = [one for one in found if one.cluster == cluster]
+        if some:
+            print(_medians(cluster, some))
+    print(f"peak memory {peak:.0f} MiB; load {os.getloadavg()[0]:.1f}")
+
+
+def _medians(cluster: str, found: list[Measured]) -> str:
     gap = statistics.median(one.gap for one in found) * 100
     met = [one.goal_seconds for one in found if one.goal_seconds is not None]
     first = statistics.median(one.first_plan_seconds for one in found)
     seconds = statistics.median(one.seconds for one in found)
+    used = statistics.median(one.processor_seconds for one in found)
     ratio = statistics.median(one.first_fit_cost / max(1, one.cost) for one in found)
-    print(
-        f"median: gap {gap:.2f} %, first plan {first:.2f} s, all {seconds:.2f} s,"
-        f" first-fit {ratio:.2f} x; goal met by {len(met)} of {len(found)}"
+    return (
+        f"median, {cluster}: gap {gap:.2f} %, first plan {first:.2f} s, all {seconds:.2f} s,"
+        f" cpu {used:.2f} s, first-fit {ratio:.2f} x; goal met by {len(met)} of {len(found)}"
         + (f", median after {statistics.median(met):.2f} s" if met else "")
-        + f"; peak memory {peak:.0f} MiB"
     )
 
 
