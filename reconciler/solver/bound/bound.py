@@ -131,6 +131,21 @@ def dearest_single(table: Table, left: Mapping[int, int]) -> int:
     return int(np.where(table.allowed, table.price[None, :], np.inf).min(axis=1).max())
 
 
+def least_for_minima(table: Table) -> int:
+    """The price of the cheapest nodes that the minima require: a bound for a plan without pods."""
+    costs = []
+    for members, count in zip(table.minimum_of, table.minima.tolist(), strict=True):
+        left, cost = count, 0.0
+        for o in np.flatnonzero(members)[np.argsort(table.price[members], kind="stable")].tolist():
+            times = min(left, int(table.most[o]))
+            cost += times * float(table.price[o])
+            left -= times
+        costs.append(cost)
+    # One node may count for several minima.
+    shared = bool((table.minimum_of.sum(axis=0) > 1).any())
+    return int(max(costs, default=0.0) if shared else sum(costs))
+
+
 def _scales(held: NDArray[np.float64], cost: NDArray[np.float64], table: Table) -> list[float]:
     """The factors on all values at which the bound can be highest; it is linear between them."""
     holding = held > 0

@@ -55,26 +55,50 @@ def best_content(
 def tighten(
     master: Master, values: DualValues, budget: Budget, number: int
 ) -> tuple[int, NDArray[np.float64]]:
-    """Find the best contents of the offers that seem to hold the most value for their cost.
+    """Find the best contents of the offers that lower the bound most.
 
     Returns the number of patterns added, and for each offer an upper bound on a content's worth.
     """
     table = master.table
-    held = most_value(table, values)
-    cost = np.maximum(node_cost(table, values), 1e-6)
-    known: set[int] = set()
+    held, paid = most_value(table, values), master.prices()[1]
+    limiting = _Limiting(table, np.maximum(node_cost(table, values), 0.0))
     joined = 0
     for _ in range(number):
-        o = int((held / cost).argmax())
-        # The offer with the best ratio limits the bound. Once it is exact, no other can improve it.
-        if o in known or budget.over:
+        o = limiting.next(held)
+        if o is None or budget.over:
             break
-        known.add(o)
         counts, most = best_content(table, o, units=values.units, budget=budget)
         held[o] = min(held[o], most)
-        if float(counts @ values.units) > cost[o] * (1 + 1e-6) and _peaceful(table, counts):
+        if float(counts @ values.units) > paid[o] * (1 + 1e-6) and _peaceful(table, counts):
             joined += master.add(o, counts)
     return joined, held
+
+
+class _Limiting:
+    """Which offer limits the bound most: of those that weren't asked for yet."""
+
+    def __init__(self, table: Table, cost: NDArray[np.float64]) -> None:
+        self.cost = cost
+        self.copies = table.most_there.astype(np.float64)
+        self.endless = self.copies >= table.demand.sum()
+        self.known = np.zeros(len(cost), dtype=np.bool_)
+
+    def next(self, held: NDArray[np.float64]) -> int | None:
+        """The next offer, or None if no other can improve the bound."""
+        # An unlimited offer scales all values down, the one with the best ratio most of all. Once
+        # that one is exact, no other of them matters.
+        ratio = np.where(self.endless, held / np.maximum(self.cost, 1e-6), 0.0)
+        best = int(ratio.argmax()) if len(ratio) else 0
+        if not ratio.any() or self.known[best]:
+            # A limited one, such as a node that exists, lowers the bound by its own surplus.
+            scale = 1.0 / ratio[best] if ratio.any() else 1.0
+            surplus = self.copies * np.maximum(held * scale - self.cost, 0.0)
+            surplus[self.endless | self.known] = 0.0
+            if not len(surplus) or not surplus.any():
+                return None
+            best = int(surplus.argmax())
+        self.known[best] = True
+        return best
 
 
 def _peaceful(table: Table, counts: NDArray[np.int64]) -> bool:

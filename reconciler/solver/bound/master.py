@@ -105,6 +105,14 @@ class Master:
             cost[o] += max(0.0, -duals[row])
         return units, cost
 
+    def paid_for_limits(self) -> float:
+        """What all limits together are worth at the prices of the last solution, in money."""
+        duals = self.program.duals() * self.scale
+        paid = float(np.maximum(-duals[self.limits], 0.0) @ self.table.limits)
+        for o, row in self.copies.items():
+            paid += max(0.0, -float(duals[row])) * float(self.table.most[o])
+        return paid
+
     def useful(self, waste: float) -> list[int]:
         """The patterns of the last solution, and those that waste no more than this share."""
         units, cost = self.prices()

@@ -29,13 +29,25 @@ def rank_of(problem: Problem, nodes: Sequence[DraftNode]) -> Rank:
 def is_better(problem: Problem, one: Sequence[DraftNode], other: Sequence[DraftNode]) -> bool:
     """Whether one answer is better, where nothing of two currencies is weighed against each other.
 
-    With equally many pods placed it costs less in one currency and no more in any other.
+    Of two that place equally many pods, the better one places more on the offers of higher weights,
+    or else pays less for these: in one currency, and no more in any other.
     """
     ranks = rank_of(problem, one), rank_of(problem, other)
-    paid, instead = _costs(one), _costs(other)
-    if ranks[0][0] != ranks[1][0] or len(paid.keys() | instead.keys()) <= 1:
+    if ranks[0][0] != ranks[1][0]:
         return ranks[0] < ranks[1]
-    return paid != instead and all(paid[name] <= instead[name] for name in (*paid, *instead))
+    for weight in sorted({o.weight for o in problem.offers if not o.exists}, reverse=True):
+        ours, theirs = _down_to(weight, one), _down_to(weight, other)
+        missing = rank_of(problem, ours)[0], rank_of(problem, theirs)[0]
+        if missing[0] != missing[1]:
+            return missing[0] < missing[1]
+        paid, instead = _costs(ours), _costs(theirs)
+        if paid != instead:
+            return all(paid[name] <= instead[name] for name in (*paid, *instead))
+    return ranks[0] < ranks[1]
+
+
+def _down_to(weight: int, nodes: Sequence[DraftNode]) -> list[DraftNode]:
+    return [node for node in nodes if node.offer.exists or node.offer.weight >= weight]
 
 
 def _costs(nodes: Sequence[DraftNode]) -> Counter[str]:

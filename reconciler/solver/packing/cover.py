@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reconciler.solver.arrays.draft import draft_of
-from reconciler.solver.bound.bound import most_value
+from reconciler.solver.bound.bound import SAFETY, most_value
 from reconciler.solver.bound.contents import NodeContents, full_contents
 from reconciler.solver.bound.integer import Ending, IntegerProgram
 from reconciler.solver.bound.master import Master
@@ -79,8 +79,13 @@ def _worthwhile(table: Table, found: NodeContents, cost: int, budget: Budget) ->
         return found
     units, price = master.prices()
     waste = price[found.offers] - found.counts @ units
-    # The objective has rounding errors, and a small extra cost for each node (`FEWER`).
-    spare = cost - master.objective + 1e-5 * cost
+    # The values come from a program with rounding errors, so what they prove is computed again. A
+    # cheaper plan has these contents only, at most one for each unit; its cost is all values and
+    # prices of limits, plus the waste of each of its nodes. So no node wastes more than is left.
+    total = float(units @ table.demand)
+    negative = float(table.demand.sum()) * min(0.0, float(waste.min(initial=0.0)))
+    bound = total - master.paid_for_limits() + negative
+    spare = cost - bound + SAFETY * (total + abs(bound) + cost + 1.0)
     return _undominated(table, found.rows(np.flatnonzero(waste <= spare)))
 
 

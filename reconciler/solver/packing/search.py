@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 
 from reconciler.solver.arrays.draft import Stock, rank
 from reconciler.solver.arrays.pattern import Patterns
-from reconciler.solver.bound.bound import DualValues, dearest_single, lower_bound
+from reconciler.solver.bound.bound import (
+    DualValues,
+    dearest_single,
+    least_for_minima,
+    lower_bound,
+)
 from reconciler.solver.bound.columns import generate, pricing_of
 from reconciler.solver.bound.exact import tighten
 from reconciler.solver.bound.master import Master
@@ -148,7 +153,8 @@ class Search:
         # Values get better with each round of columns, so of these only the last two are tried.
         found = (lower_bound(relaxed, values, left) for values in self.values)
         exact = (lower_bound(relaxed, values, left, held) for values, held in self.exact[-2:])
-        return max(dearest_single(relaxed, left), *found, *exact, 0)
+        alone = (dearest_single(relaxed, left), least_for_minima(relaxed))
+        return max(*alone, *found, *exact, 0)
 
     def offer(self, table: Table, draft: Draft) -> None:
         """Keep a draft if it is the best so far."""

@@ -42,7 +42,10 @@ class Leaning:
     waste: NDArray[np.float64]
     values: DualValues
     most: float
-    """No set of removed nodes gains more than this."""
+    """About the most that a set of removed nodes can gain.
+
+    It is the most if the program has all offers that would pay, and no clusters of classes.
+    """
 
 
 def lean(field: Field, budget: Budget) -> Leaning:
