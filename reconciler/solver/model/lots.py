@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reconciler.solver.model.domain_stock import DomainStock
 from reconciler.solver.model.problem import (
     HOSTNAME,
     Apart,
@@ -287,15 +288,19 @@ def _in_one_domain(members: Sequence[Lot], group: Together, ground: OfferArrays)
 def cost_in(
     members: Sequence[Lot], mask: NDArray[np.bool_], ground: OfferArrays
 ) -> tuple[tuple[tuple[int, int], ...], float]:
-    """The pods by priority that don't fit in a domain, and roughly what the others cost there."""
+    """The pods by priority that don't fit in a domain, and roughly what the others cost there.
+
+    Existing nodes are filled first, as they cost nothing; then what can be bought, the cheapest
+    first and no more of it than there is.
+    """
     left: dict[int, int] = {}
+    stock = DomainStock(mask, ground)
     cost = 0.0
-    for lot in members:
-        usable = fits(lot, ground) & mask
-        if not usable.any():
-            left[lot.priority] = left.get(lot.priority, 0) + lot.count
-        else:
-            cost += lot.count * unit_price(lot, ground, usable)
+    for lot in sorted(members, key=lambda lot: (-lot.priority, lot.pods)):
+        missing, paid = stock.take(lot)
+        cost += paid
+        if missing:
+            left[lot.priority] = left.get(lot.priority, 0) + missing
     return tuple(sorted(left.items(), reverse=True)), cost
 
 
