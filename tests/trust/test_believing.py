@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth.api import wellknown
+from growth.cli.cluster.survey import survey
 from growth.keeping import marks
 from growth.keeping.believing import OF_PEOPLE, believed, recorded_annotations, recorded_labels
-from tests.reconciler.build import record
+from tests.reconciler.build import START, pool, record
 from tests.removal.build import node
 from tests.scheduling import build
 from tests.trust.build import bought, with_uid, with_words
@@ -102,6 +103,17 @@ def test_the_id_is_found_in_what_each_cloud_writes(node_id: str, provider_id: st
     assert marks.pool_of_node(believed(joined, record(nodeID=node_id))) == "default"
     other = with_uid(build.node("default-1", providerID=f"{provider_id}0"))
     assert marks.pool_of_node(believed(other, record(nodeID=node_id))) == ""
+
+
+def test_a_person_is_shown_what_growth_believes() -> None:
+    ours, lies = with_uid(node()), with_uid(node("foreign"))
+    shown = survey([pool(), bought(ours)], [ours, lies], now=START)
+    assert set(shown.kept) == {"default-1"}
+
+
+def test_nodes_of_a_growth_that_writes_no_records_are_shown_as_they_are_written() -> None:
+    shown = survey([pool()], [with_uid(node())], now=START)
+    assert set(shown.kept) == {"default-1"}
 
 
 def test_a_node_that_says_nothing_of_ours_stays_the_same_object() -> None:

@@ -18,6 +18,7 @@ from growth.api.conditions import Truth, condition_of_type
 from growth.api.kinds import KINDS
 from growth.api.nodeclass import NodeClass
 from growth.api.nodepool import NodePool
+from growth.api.noderecord import NodeRecord
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.api.wellknown import DEFAULT_NODE_CLASS, REPLACES_ANNOTATION
@@ -29,6 +30,7 @@ from growth.clocks import wall_clock
 from growth.demand.detection import is_demand
 from growth.instant import Instant
 from growth.keeping.answer import keepings
+from growth.keeping.believing import believed
 from growth.keeping.paid_hours import paid_hour_of
 from growth.keeping.scene import KeepingScene
 from growth.keeping.size import size_in_status
@@ -120,7 +122,8 @@ def survey(
     trouble: Trouble | None = None,
 ) -> Survey:
     """The survey of what was read."""
-    known, found = list(resources), list(seen)
+    known = list(resources)
+    found = _believed(seen, _named(known, NodeRecord))
     pools, requests = _named(known, NodePool), _named(known, NodeRequest)
     classes = [each for each in known if isinstance(each, NodeClass)]
     pods = [each for each in found if isinstance(each, Pod)]
@@ -151,6 +154,15 @@ def survey(
         currency=currency_of(classes),
         trouble=trouble,
     )
+
+
+def _believed(seen: Iterable[Object], records: Mapping[str, NodeRecord]) -> list[Object]:
+    """Nodes as the reconciler sees them; as they are written if it writes no records yet."""
+    if not records:
+        return list(seen)
+    return [
+        believed(each, records.get(each.name)) if isinstance(each, Node) else each for each in seen
+    ]
 
 
 def paused(pool: NodePool) -> PausedUntil | None:
