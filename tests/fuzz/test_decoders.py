@@ -31,7 +31,7 @@ from tests.removal.build import removal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SHORT, LONG = 60, 20_000
+SHORT, LONG = 60, 5_000
 STRUCTS = {
     "nodes": objects.Node,
     "pods": objects.Pod,
