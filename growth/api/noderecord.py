@@ -42,7 +42,12 @@ IMMUTABLE: Final = never_changes(
     "spec", text="spec is immutable: it says what the machine was when it was bought"
 )
 
-Template = Annotated[str, Field(max_length=16_384)]
+LONGEST_TEMPLATE: Final = 16_384
+LONGEST_PLAN: Final = 2048
+LONGEST_REPLACES: Final = 32_768
+"""The most characters of these texts."""
+
+Template = Annotated[str, Field(max_length=LONGEST_TEMPLATE)]
 """What a machine was created from, part by part (JSON)."""
 
 
@@ -80,9 +85,9 @@ class NodeRecordSpec(Model):
     template: Template | None = None
     """What the machine was created from, part by part (JSON): the labels and taints of its pool,
     and the fields of its node class. Missing if growth doesn't know it."""
-    plan: Annotated[str, Field(max_length=2048)] | None = None
+    plan: Annotated[str, Field(max_length=LONGEST_PLAN)] | None = None
     """Why this type was chosen, and the cost of the next best (JSON)."""
-    replaces: Annotated[str, Field(max_length=32_768)] | None = None
+    replaces: Annotated[str, Field(max_length=LONGEST_REPLACES)] | None = None
     """Which nodes it replaces, and why (JSON). Missing for an ordinary purchase."""
 
 

@@ -6,7 +6,14 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.api.meta import ObjectMeta
-from growth.api.noderecord import MachineClass, NodeRecord, NodeRecordSpec
+from growth.api.noderecord import (
+    LONGEST_PLAN,
+    LONGEST_REPLACES,
+    LONGEST_TEMPLATE,
+    MachineClass,
+    NodeRecord,
+    NodeRecordSpec,
+)
 from growth.api.standing import conditions
 from growth.api.wellknown import PLAN_ANNOTATION, REPLACES_ANNOTATION, TEMPLATE_ANNOTATION
 from growth.api.written import ServerTypeName
@@ -45,11 +52,16 @@ def record_of_purchase(
             node_id=machine_id,
             request_uid=request.metadata.uid,
             bought_at=bought_at,
-            template=told.get(TEMPLATE_ANNOTATION),
-            plan=told.get(PLAN_ANNOTATION),
-            replaces=told.get(REPLACES_ANNOTATION),
+            template=_within(LONGEST_TEMPLATE, told.get(TEMPLATE_ANNOTATION)),
+            plan=_within(LONGEST_PLAN, told.get(PLAN_ANNOTATION)),
+            replaces=_within(LONGEST_REPLACES, told.get(REPLACES_ANNOTATION)),
         ),
     )
+
+
+def _within(longest: int, text: str | None) -> str | None:
+    """The text of an annotation, unless it is longer than growth writes it: others may, too."""
+    return text if text is not None and len(text) <= longest else None
 
 
 def record_of_listing(
