@@ -24,6 +24,7 @@ from reconciler.simulation.cloud import pool_of_simulated_node
 from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.pod_collector import pods_bound_to
 from reconciler.simulation.possible import CountedSort, Possible
+from reconciler.simulation.progress import ON_THE_WAY, in_progress
 from reconciler.simulation.purchases import FEW, Purchases
 from reconciler.simulation.record_auditor import RecordAuditor
 from reconciler.simulation.unknown import Unknown
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from reconciler.simulation.server import StoredChange
     from reconciler.simulation.surroundings import Surroundings
 
-ON_THE_WAY: Final = frozenset({RequestPhase.PENDING, RequestPhase.PROVISIONING})
 ORDER: Final = (
     RequestPhase.PENDING,
     RequestPhase.PROVISIONING,
@@ -374,12 +374,8 @@ class Auditor:
                 self.breach("every node has a machine", f"{node.name} has none")
 
     def _all_requests_done(self) -> None:
-        for request in self._server.kind("NodeRequest").objects.values():
-            if request.status.phase in ON_THE_WAY:
-                self.breach("all settles", f"{request.name} is still {request.status.phase}")
-        for removal in self._server.kind(REMOVALS).objects.values():
-            if removal.status.phase is not FAILED:
-                self.breach("all settles", f"{removal.name} is still {removal.status.phase}")
+        for each in in_progress(self._server):
+            self.breach("all settles", f"{each.name} is still {each.status.phase}")
 
     def _all_pods_placed(self) -> None:
         for pod in self._server.kind("pods").objects.values():

@@ -18,6 +18,7 @@ from reconciler.simulation.chance import Chance
 from reconciler.simulation.cloud import SimulatedJoining
 from reconciler.simulation.living import Living
 from reconciler.simulation.process import Parts
+from reconciler.simulation.progress import has_begun_within
 from reconciler.simulation.story import Story
 from reconciler.simulation.trace import LAST_LINES
 from reconciler.simulation.trouble import SimulatedTrouble
@@ -101,7 +102,7 @@ class Simulation:
         timing = msgspec.structs.replace(parts.timing, searches_every=SEARCHES_EVERY)
         parts = dataclasses.replace(parts, timing=timing)
         self._story = story
-        self._living = living = Living(story, joining, parts=parts, keep=keep)
+        self.living = living = Living(story, joining, parts=parts, keep=keep)
         living.server.create("KwokNodeClass", node_class)
         for pool in catalogue.pools(Chance(story.seed, "pools"), _consolidation(story)):
             living.server.create("NodePool", pool)
@@ -118,14 +119,14 @@ class Simulation:
 
     def found_until(self, moment: float) -> AuditBreach | None:
         """Run from the start to a moment."""
-        self._living.lives.begin()
-        self._living.timeline.run(moment)
-        return self._living.auditor.found
+        self.living.lives.begin()
+        self.living.timeline.run(moment)
+        return self.living.auditor.found
 
     def run(self) -> RunOutcome:
         """Run from the start to the final audit."""
         began = time.process_time()
-        living = self._living
+        living = self.living
         living.lives.begin()
         living.timeline.run(self._story.end - SETTLED)
         if not self._settles() and living.auditor.found is None:
@@ -144,15 +145,17 @@ class Simulation:
         moment = self._story.end
         while moment <= self._story.end + CHAIN:
             before = self._asked_for
-            self._living.timeline.run(moment)
-            if self._asked_for == before:
+            self.living.timeline.run(moment)
+            # Pods end in the quiet time, too. So nodes may be replaced at any time, also right now.
+            is_moving = has_begun_within(SETTLED, self.living.server)
+            if self._asked_for == before and not is_moving:
                 return True
             moment += SETTLED
         return False
 
     def _outcome(self, seconds: float) -> RunOutcome:
-        around, cloud = self._living.around, self._living.cloud
-        auditor, lives = self._living.auditor, self._living.lives
+        around, cloud = self.living.around, self.living.cloud
+        auditor, lives = self.living.auditor, self.living.lives
         orders = [machine.order for machine in cloud.machines.values()]
         pods = around.server.kind("pods").objects.values()
         return RunOutcome(
