@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import msgspec
 
 from growth.api.kinds import KINDS
+from growth.api.noderecord import NodeRecord
 from growth.api.noderequest import NodeRequest
 from growth.instant import Instant
 from growth.kube.cache.contents import Change, ChangeKind
@@ -81,6 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     known = Known(Views(), KnownDemand(lambda: NOW))
     known.feed("pods", pods)
     known.feed("nodes", nodes)
+    known.feed(NodeRecord.__name__, [_record(node) for node in nodes])
     known.feed(NodeRequest.__name__, requests)
     known.feed("KwokNodeClass", [catalogue.node_class()])
     known.feed("NodePool", catalogue.pools(Chance(1, "pools")))
@@ -197,6 +199,25 @@ def _node(number: int) -> Node:
         },
     }
     return msgspec.convert(document, Node)
+
+
+def _record(node: Node) -> NodeRecord:
+    return NodeRecord.model_validate(
+        {
+            "metadata": {"name": node.name, "uid": f"record-{node.name}"},
+            "spec": {
+                "pool": "default",
+                "nodeClassRef": {"kind": "KwokNodeClass", "name": "default"},
+                "serverType": "large",
+                "location": "here",
+                "price": "0.1",
+                "nodeID": f"kwok://{node.name}",
+                "requestUID": f"request-{node.name}",
+                "boughtAt": NOW.wall,
+            },
+            "status": {"node": {"name": node.name, "uid": node.metadata.uid}},
+        }
+    )
 
 
 def _request(pod: Pod) -> NodeRequest:
