@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from typing_extensions import override
 
 from growth.cli import module_of
+from growth.cli.terminal.escaping import escaped_output
 from growth.errors import GrowthError, Misconfigured
 from growth.spelling import did_you_mean
 
@@ -78,6 +79,11 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    with escaped_output():
+        return _ended(arguments)
+
+
+def _ended(arguments: Sequence[str] | None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         parsed = _parser(words).parse_args(words)

@@ -18,6 +18,7 @@ from growth.cli.cluster.connecting import add_connection_arguments
 from growth.cli.cluster.lists import tell_left_out
 from growth.cli.support import not_installed
 from growth.cli.terminal import inputs
+from growth.cli.terminal.escaping import OVERWRITE, write_control
 from growth.cli.terminal.money import hourly
 from growth.errors import Misconfigured
 
@@ -168,7 +169,8 @@ def _progress() -> Callable[[Plan], None]:
         if sys.stderr.isatty() and time.monotonic() - begun > SHOW_AFTER:
             seconds = time.monotonic() - begun
             text = f"{hourly(plan.cost / 1e6)} per hour, within {plan.gap * 100:.1f} %"
-            print(f"\r\x1b[2K{text}, {seconds:.0f} s", end="\r", file=sys.stderr, flush=True)
+            write_control(OVERWRITE, sys.stderr)
+            print(f"{text}, {seconds:.0f} s", end="", file=sys.stderr, flush=True)
 
     return show
 
@@ -177,7 +179,7 @@ def _print(plan: PlanReport, output: str, *, seconds: float) -> None:
     from growth.cli.plan import printing  # noqa: PLC0415 - with the rest of planning
 
     if sys.stderr.isatty():
-        print("\r\x1b[2K", end="", file=sys.stderr)
+        write_control(OVERWRITE, sys.stderr)
     match output:
         case "json":
             print(json.dumps(printing.plan_document(plan, seconds=seconds), indent=2))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from growth.cli.terminal.escaping import unbroken_line
 from growth.colours import wants_colours
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ async def print_steps(
     async for name, outcome in steps:
         done[name] = outcome
         if arguments.output == "text":
-            print(line(name, outcome))
+            print(unbroken_line(line(name, outcome)))
     if arguments.output == "json":
         print_json(done)
 
@@ -57,7 +58,7 @@ def print_answer(arguments: argparse.Namespace, document: object, lines: Iterabl
         print_json(document)
         return
     for line in lines:
-        print(line)
+        print(unbroken_line(line))
 
 
 def print_json(value: object) -> None:

@@ -12,6 +12,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from growth.cli.terminal.escaping import unbroken_line, write_control
 from growth.errors import RetryLater
 
 if TYPE_CHECKING:
@@ -50,15 +51,18 @@ async def redrawn(look: Callable[[], Awaitable[Sequence[str]]], *, every: float)
 
 @contextmanager
 def _other_screen() -> Iterator[None]:
-    sys.stdout.write(ENTER)
+    write_control(ENTER, sys.stdout)
     try:
         yield
     finally:
-        sys.stdout.write(LEAVE)
+        write_control(LEAVE, sys.stdout)
         sys.stdout.flush()
 
 
 def _draw(lines: Sequence[str]) -> None:
-    drawn = "".join(f"{line}{CLEAR_LINE}\r\n" for line in lines[: height() - 1])
-    sys.stdout.write(f"{HOME}{drawn}{CLEAR_REST}")
+    write_control(HOME, sys.stdout)
+    for line in lines[: height() - 1]:
+        sys.stdout.write(unbroken_line(line))
+        write_control(f"{CLEAR_LINE}\r\n", sys.stdout)
+    write_control(CLEAR_REST, sys.stdout)
     sys.stdout.flush()

@@ -15,6 +15,7 @@ from growth.cli.status import command as status
 from growth.cli.status.overview import overview
 from growth.cli.status.watched import NOTHING, WatchedCluster, watched
 from growth.cli.terminal import screen
+from growth.cli.terminal.escaping import unbroken_line
 from growth.cli.terminal.money import hourly_each
 from growth.cli.terminal.output import add_output_argument
 from growth.cli.terminal.spans import add_every_argument, seconds_of
@@ -70,13 +71,13 @@ async def _lines(arguments: argparse.Namespace, every: float) -> None:
     async with reading_lists(arguments) as lists:
         before, settling = await watched(lists), Settling()
         for each in happenings(NOTHING, WatchedCluster(trouble=before.trouble), wall_clock()):
-            print(line_of(each, arguments.output), flush=True)
+            print(unbroken_line(line_of(each, arguments.output)), flush=True)
         if arguments.output == "text":
             print(_beginning(before), flush=True)
         async for after in _looks(lists, before, every=every):
             names = after.names
             for each in happenings(before, after, wall_clock()):
-                print(line_of(each, arguments.output, names), flush=True)
+                print(unbroken_line(line_of(each, arguments.output, names)), flush=True)
             if arguments.until_settled:
                 settling = settling.after(after, seconds=every)
             if settling.is_over:

@@ -20,6 +20,7 @@ from growth.cli.doctor.proof.attempt import Attempt, prepared
 from growth.cli.doctor.proof.proving import ProofRun, StepDone, Unproved
 from growth.cli.doctor.proof.sight import see_proof
 from growth.cli.doctor.proof.trial import TrialPod, cancelled_by_sigterm
+from growth.cli.terminal.escaping import OVERWRITE, write_control
 from growth.cli.terminal.output import coloured, print_answer
 from growth.cli.terminal.texts import wrapped
 from growth.errors import Misconfigured
@@ -35,8 +36,6 @@ INDENT: Final = 17
 """The column at which the text of a failure begins."""
 WIDTH: Final = 64
 """The width of a step before its seconds."""
-OVERWRITE: Final = "\r\x1b[2K"
-"""The next output replaces this line of a terminal."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -136,7 +135,8 @@ async def _go_on(
 def _tell(text: str) -> None:
     """A line on the terminal that is replaced by the next one."""
     if sys.stderr.isatty():
-        print(f"{OVERWRITE}{text}", end="", file=sys.stderr, flush=True)
+        write_control(OVERWRITE, sys.stderr)
+        print(text, end="", file=sys.stderr, flush=True)
 
 
 def _line(done: StepDone) -> str:
