@@ -30,6 +30,8 @@ PoolName = Annotated[str, Field(max_length=26, pattern=f"^{DNS_LABEL}$")]
 """A DNS label, short enough that `{pool}-{uuid}` still is one."""
 ObjectName = Annotated[str, Field(max_length=253, pattern=SUBDOMAIN)]
 """What Kubernetes allows as the name of an object."""
+NamespaceName = Annotated[str, Field(min_length=1, max_length=63, pattern=f"^{DNS_LABEL}$")]
+"""A DNS label, which is what Kubernetes allows as the name of a namespace."""
 Key = Annotated[str, Field(max_length=253, pattern=r"^[-._a-zA-Z0-9]+$")]
 """A key in the data of a Secret or ConfigMap."""
 LabelValue = Annotated[

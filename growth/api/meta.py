@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import Field
 
-from growth.api.bounds import Flag, Key, ObjectName, Sentence, Word
+from growth.api.bounds import Flag, Key, NamespaceName, ObjectName, Sentence, Word
 from growth.api.conditions import ObjectStanding, ObjectVerdict
 from growth.api.model import Model
 from growth.api.wellknown import GROUP, GROUP_VERSION
@@ -104,7 +104,7 @@ class CustomResource(Model):
 class KeyReference(Model):
     """One key in the data of a Secret or ConfigMap."""
 
-    namespace: Annotated[str, Field(min_length=1, max_length=63)]
+    namespace: NamespaceName
     """Namespace of the Secret or ConfigMap."""
     name: ObjectName
     """Name of the Secret or ConfigMap."""

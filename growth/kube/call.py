@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import msgspec
+
+from growth.errors import GiveUp
 
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
@@ -15,6 +18,8 @@ APPLY_PATCH = "application/apply-patch+yaml"
 
 Query = Mapping[str, str] | Sequence[tuple[str, str]]
 
+# Also the colon of roles (`system:node`), and of a proxied port (`http:name:80`).
+_PATH = re.compile(r"/[-\w.:/]*", re.ASCII)
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 
 
@@ -40,6 +45,18 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
         if ("watch", "true") in self.query:
             return "watch"
         return "get" if name else "list"
+
+
+def checked_path(path: str) -> str:
+    """The path, if it can lead to nothing else.
+
+    Names in paths come from objects that others write. Kubernetes allows no name that changes the
+    path, so such a name is refused instead of quoted. `..` leaves a namespace, and `?` cuts off
+    the rest.
+    """
+    if not _PATH.fullmatch(path) or not {".", ".."}.isdisjoint(path.split("/")):
+        raise GiveUp(f"{path!r} isn't the path of an object: a name in it isn't allowed")
+    return path
 
 
 def pairs(query: Query) -> tuple[tuple[str, str], ...]:

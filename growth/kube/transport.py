@@ -22,7 +22,7 @@ import msgspec
 import growth
 from growth.clocks import wall_clock
 from growth.errors import Misconfigured
-from growth.kube.call import Call, Query, pairs
+from growth.kube.call import Call, Query, checked_path, pairs
 from growth.kube.credentials import Credentials
 from growth.kube.errors import Denied, NotFound, Unreachable, error_of, status_of
 from growth.kube.hanging_up import AbruptResponse
@@ -103,7 +103,7 @@ class Connection:
         """Send a request; returns the complete answer. Bytes are sent as is, others as JSON."""
         call = Call(
             method=method,
-            path=path,
+            path=checked_path(path),
             query=pairs(query),
             body=body if isinstance(body, bytes | None) else msgspec.json.encode(body),
             content_type=content_type,
@@ -133,7 +133,7 @@ class Connection:
 
         Network errors inside the block are raised as `Unreachable` too.
         """
-        call = Call(method="GET", path=path, query=pairs(query))
+        call = Call(method="GET", path=checked_path(path), query=pairs(query))
         async with self._answering(call):
             async with _limit(timeout):
                 response = await self._open(call, silence=silence)

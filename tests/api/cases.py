@@ -733,6 +733,12 @@ HETZNER_CLASSES: Final = (
         "Required value",
     ),
     Case(
+        "a token in a namespace that leads elsewhere",
+        spec(HETZNER, tokenSecretRef=SECRET | {"namespace": "a/../../nodes"}),
+        "spec.tokenSecretRef.namespace",
+        "should match",
+    ),
+    Case(
         "no image",
         spec(HETZNER, images={}),
         "spec.images",

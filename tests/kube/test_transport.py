@@ -13,7 +13,7 @@ from kubernetes.aio.config import incluster_config
 from structlog.testing import capture_logs
 
 import growth
-from growth.errors import Misconfigured, RetryLater
+from growth.errors import GiveUp, Misconfigured, RetryLater
 from growth.kube import credentials, kubeconfig
 from growth.kube.errors import Denied, NotFound, Overloaded, Unreachable
 from growth.kube.transport import Connection, connect
@@ -65,6 +65,36 @@ async def test_a_request_says_who_asks_and_wants_its_answer_as_it_is(tmp_path: P
     assert request.headers["User-Agent"] == f"growth/{growth.__version__} (test)"
     assert request.headers["Accept-Encoding"] == "identity"
     assert request.headers["Authorization"] == f"Bearer {CANARY}"
+
+
+@pytest.mark.parametrize("name", ["..", "../nodes", "a?b=", "a#", "%2e%2e", "a\r\nb", "a b", "ä"])
+async def test_a_name_that_would_change_the_path_is_never_sent(tmp_path: Path, name: str) -> None:
+    async def answer(request: web.BaseRequest) -> web.Response:
+        return json_answer({"path": request.path})
+
+    async with connected(tmp_path, answer) as connection:
+        path = f"/api/v1/namespaces/{name}/secrets/token"
+        with pytest.raises(GiveUp, match="a name in it isn't allowed"):
+            await connection.request("GET", path)
+        with pytest.raises(GiveUp, match="a name in it isn't allowed"):
+            async with connection.stream(path, query={}):
+                pass
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/version",
+        "/apis/rbac.authorization.k8s.io/v1/clusterroles/system:node",
+        "/api/v1/namespaces/a/pods/http:web-0.x:10281/proxy/metrics",
+    ],
+)
+async def test_every_name_that_kubernetes_allows_is_sent(tmp_path: Path, path: str) -> None:
+    async def answer(request: web.BaseRequest) -> web.Response:
+        return json_answer({"path": request.path})
+
+    async with connected(tmp_path, answer) as connection:
+        assert (await connection.request("GET", path)).json() == {"path": path}
 
 
 @pytest.mark.parametrize(

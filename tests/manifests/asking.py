@@ -6,6 +6,7 @@ import asyncio
 import json
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import parse_qsl
 
 import yaml
 
@@ -26,10 +27,15 @@ def asked(kubeconfig: Path, *call: Any, content_type: str = "application/json") 
 
     async def ask() -> str:
         async with await connect(kubeconfig=kubeconfig, process="test") as connection:
-            method, path, body = call
+            method, target, body = call
+            path, _, query = target.partition("?")
             try:
                 answer = await connection.request(
-                    method, path, body=body, content_type=content_type
+                    method,
+                    path,
+                    query=parse_qsl(query),
+                    body=body,
+                    content_type=content_type,
                 )
             except ApiError as error:
                 return error.message
