@@ -36,12 +36,27 @@ def stages() -> dict[str, list[str]]:
 def test_an_image_holds_an_environment_and_no_tools(target: str) -> None:
     stage = stages()[target]
 
-    assert stage[0] == f"FROM base AS {target}"
+    assert stage[0] == f"FROM bare AS {target}"
     assert [line for line in stage if line.startswith("COPY")] == [
         f"COPY --from={target}-environment /growth /growth"
     ]
     assert not any(line.startswith("RUN") for line in stage)
     assert "RUN python -m venv --without-pip /growth" in stages()["servers-environment"]
+
+
+def test_an_image_has_no_pip() -> None:
+    assert stages()["bare"] == [
+        "FROM base AS bare",
+        "RUN pip uninstall --yes pip && rm -rf /usr/local/lib/python3.*/ensurepip",
+    ]
+
+
+def test_the_base_image_can_be_named_by_its_digest() -> None:
+    [argument] = [line for line in LINES if line.startswith("ARG")]
+    bases = [line.split()[1] for line in LINES if line.startswith("FROM")]
+
+    assert argument.startswith("ARG PYTHON=")
+    assert set(bases) <= {"${PYTHON}", *stages()}
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -58,7 +73,7 @@ def test_everything_comes_with_its_hash(target: str) -> None:
     stage = stages()[f"{target}-environment"]
 
     assert f"COPY requirements/{TARGETS[target]} /requirements.txt" in stage
-    installs = [line for lines in stages().values() for line in lines if "install" in line]
+    installs = [line for lines in stages().values() for line in lines if " install" in line]
     assert len(installs) == 4
     for command in [each for line in installs for each in re.findall(r" install[^&]*", line)]:
         assert "--require-hashes" in command or "--no-index" in command
