@@ -86,12 +86,11 @@ class _Solve:
 
     def run(self) -> Plan:
         """Solve all steps by search; use first-fit for all of them if that is better."""
-        nodes, steps = in_steps(self.problem, self.by_search)
-        # A later step's nodes may be emptier than an earlier one could know. So they are solved
-        # once more, with limits that hold whatever is bought later.
-        if len(steps) > 1 and not self._keeps_spreads(nodes):
+        # A later step's nodes may be emptier than an earlier one can know. So with several steps the
+        # limits are those that hold whatever is bought later.
+        if len(turns_of(self.problem)) > 1:
             self.problem = self.problem.limited_by_node()
-            nodes, steps = in_steps(self.problem, self.by_search)
+        nodes, steps = in_steps(self.problem, self.by_search)
         first = self.first
         # With one step, the search has already compared its result with first-fit.
         if len(steps) > 1:
