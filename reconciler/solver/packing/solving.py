@@ -86,8 +86,8 @@ class _Solve:
 
     def run(self) -> Plan:
         """Solve all steps by search; use first-fit for all of them if that is better."""
-        # A later step's nodes may be emptier than an earlier one can know. So with several steps the
-        # limits are those that hold whatever is bought later.
+        # Nodes of a later step may be emptier than an earlier one can know. So with several steps,
+        # the limits are those that hold whatever is bought later.
         if len(turns_of(self.problem)) > 1:
             self.problem = self.problem.limited_by_node()
         nodes, steps = in_steps(self.problem, self.by_search)
