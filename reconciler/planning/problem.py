@@ -25,7 +25,8 @@ from reconciler.planning.capacity import Spot
 from reconciler.planning.demand import ComingPods
 from reconciler.planning.followers import followers_of, without_affinity
 from reconciler.planning.pod_rules import Kin, company, spread_keys, without_spread
-from reconciler.solver import Offer, PodClass, Problem
+from reconciler.planning.problem_offers import bought_offer, standing_offer, vector_of
+from reconciler.solver import PodClass, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -332,8 +333,8 @@ def _problem(
         resources=resources,
         classes=tuple(_class(each, rules, resources) for each in asked),
         offers=(
-            *(_offer(item, resources) for item in market.items),
-            *(_capacity(spot, resources) for spot in ground.spots),
+            *(bought_offer(item, resources) for item in market.items),
+            *(standing_offer(spot, resources) for spot in ground.spots),
         ),
         limits=tuple(limits),
         minima=market.minima(),
@@ -350,7 +351,7 @@ def _wanted(pods: Iterable[Pod]) -> tuple[str, ...]:
 def _class(asked: _Asked, rules: PodRules, resources: Sequence[str]) -> PodClass:
     return PodClass(
         name=asked.name,
-        requests=_vector(asked.pods.like.requests, resources),
+        requests=vector_of(asked.pods.like.requests, resources),
         count=asked.pods.number,
         offers=asked.offers,
         priority=asked.pods.priority,
@@ -358,44 +359,3 @@ def _class(asked: _Asked, rules: PodRules, resources: Sequence[str]) -> PodClass
         repels=rules.repels.get(asked.name, frozenset()),
         narrowed=asked.narrowed,
     )
-
-
-def _offer(item: Purchasable, resources: tuple[str, ...]) -> Offer:
-    # Kept with the item, which is the same object for as long as the offer is sold: to make these
-    # anew took half of the time of a question about one pod.
-    key = (_offer, resources)
-    found: Offer | None = item.forms.get(key)
-    if found is None:
-        found = item.forms[key] = _made_offer(item, resources)
-    return found
-
-
-def _made_offer(item: Purchasable, resources: tuple[str, ...]) -> Offer:
-    return Offer(
-        name=item.name,
-        capacity=_vector(item.room, resources),
-        price=item.price,
-        currency=item.offering.currency,
-        type=item.offering.server_type.canonical,
-        location=item.offering.location,
-        labels=item.node.labels,
-        most=item.most,
-        weight=item.pool.spec.weight,
-        rank=item.offering.doubts,
-    )
-
-
-def _capacity(spot: Spot, resources: Sequence[str]) -> Offer:
-    return Offer(
-        name=spot.name,
-        capacity=_vector(spot.room, resources),
-        labels=spot.node.labels,
-        most=1,
-        exists=True,
-    )
-
-
-def _vector(amounts: Resources, resources: Sequence[str]) -> tuple[int, ...]:
-    # A node can hold more than it has to give: kubelets admit what was there before they were given
-    # less.
-    return tuple(max(0, amounts[name]) for name in resources)
