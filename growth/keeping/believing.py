@@ -55,8 +55,22 @@ def believed(node: Node, record: NodeRecord | None) -> Node:
     if record is None or not is_node_of(node, record):
         return _as_stranger(node)
     labels = {**_of_others(node.labels), **recorded_labels(record)}
-    annotations = {**_of_others(node.metadata.annotations), **recorded_annotations(record)}
+    annotations = {
+        **_of_others(node.metadata.annotations),
+        **_cordoned(node),
+        **recorded_annotations(record),
+    }
     return _with(node, labels=labels, annotations=annotations, taints=node.spec.taints)
+
+
+def _cordoned(node: Node) -> Mapping[str, str]:
+    """Why growth has cordoned the machine's Node, where the record doesn't say so yet.
+
+    The Node may be seen before its record, although the record is written first. Growth's own
+    cordon would look like a person's. A Node that claims it falsely only loses its own cordon.
+    """
+    said = node.metadata.annotations.get(CORDONED_ANNOTATION)
+    return {} if said is None else {CORDONED_ANNOTATION: said}
 
 
 def is_node_of(node: Node, record: NodeRecord) -> bool:

@@ -14,7 +14,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from growth.api.noderecord import JoinedNode
-from growth.api.noderequest import COMING, RequestPhase
+from growth.api.noderemovalrequest import RemovalPhase
+from growth.api.noderequest import RequestPhase
 from growth.api.wellknown import CORDONED_ANNOTATION
 from growth.keeping.believing import is_node_of
 from reconciler.core.actions import CreateNodeRecord, Delete, Sequence, machine, version_of
@@ -112,7 +113,7 @@ def _ended(world: World, seen: Mapping[ClassKey, SightedCloud]) -> Iterator[Sequ
         cloud = None if pool is None else seen.get(_class_of(record))
         if cloud is None or not _is_gone(record, cloud) or not world.is_free(machine(name)):
             continue
-        if name not in world.removals and not _is_coming(name, record, world):
+        if not _is_spoken_for(name, world):
             delete = Delete(kind=KIND, version=version_of(record))
             yield Sequence(subject=machine(name), steps=(delete,), why="its machine is gone")
 
@@ -127,10 +128,16 @@ def _class_of(record: NodeRecord) -> ClassKey:
     return ClassKey(record.spec.node_class_ref.kind, record.spec.node_class_ref.name)
 
 
-def _is_coming(name: str, record: NodeRecord, world: World) -> bool:
-    request = world.requests.get(name)
-    is_its_own = request is not None and request.metadata.uid == record.spec.request_uid
-    return is_its_own and request is not None and request.status.phase in COMING
+def _is_spoken_for(name: str, world: World) -> bool:
+    """Whether a request or a removal still tells of the machine.
+
+    A machine may end in the moment in which its Node joins. Once the request is gone, too, the
+    Node is known: without its record it would be a stranger that nothing takes away. A removal
+    that has failed stays until a person deletes it, also if the machine is gone by itself.
+    """
+    removal = world.removals.get(name)
+    is_removed = removal is not None and removal.status.phase is not RemovalPhase.REMOVAL_FAILED
+    return is_removed or name in world.requests
 
 
 def _is_gone(record: NodeRecord, cloud: SightedCloud) -> bool:

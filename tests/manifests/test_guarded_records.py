@@ -41,7 +41,6 @@ RECORD: Final[dict[str, Any]] = {
         "location": "nbg1",
         "price": "0.0088",
         "nodeID": f"kwok://{NAME}",
-        "providerID": f"kwok://{NAME}",
         "requestUID": "3f0c8a52-5d0e-4c1b-9a67-0d2b54ce91ab",
         "boughtAt": "2026-01-01T00:00:00Z",
     },

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,7 +67,17 @@ def test_a_node_with_a_record_is_what_the_record_says(
     assert recorded_annotations(known).items() <= seen.metadata.annotations.items()
     said = {**seen.labels, **seen.metadata.annotations}
     others = said.keys() - recorded_labels(known).keys() - recorded_annotations(known).keys()
-    assert {key for key in others if key.startswith(wellknown.RESERVED_PREFIX)} <= OF_PEOPLE
+    allowed = {*OF_PEOPLE, wellknown.CORDONED_ANNOTATION}
+    assert {key for key in others if key.startswith(wellknown.RESERVED_PREFIX)} <= allowed
+
+
+def test_growths_cordon_that_is_seen_before_its_record_is_not_a_persons() -> None:
+    joined = with_words(with_uid(node()), annotations={wellknown.CORDONED_ANNOTATION: "Drift"})
+    cordoned = msgspec.structs.replace(
+        joined, spec=msgspec.structs.replace(joined.spec, unschedulable=True)
+    )
+    assert not marks.is_cordoned_by_a_person(believed(cordoned, bought(joined)))
+    assert marks.is_cordoned_by_a_person(believed(cordoned, None))
 
 
 def test_what_people_write_on_a_node_is_heard() -> None:

@@ -28,7 +28,7 @@ from reconciler.providers.port import MachineState
 from reconciler.records.before_deeds import recorded_first
 from tests.provisioning.build import settled
 from tests.reconciler.build import START, at, record, request
-from tests.removal.build import node
+from tests.removal.build import node, removal
 from tests.scheduling import build
 from tests.trust.build import NOW, bought, listed, name_of, read, steps, with_uid
 
@@ -115,6 +115,20 @@ def test_a_record_stays_while_a_listing_its_request_or_its_node_tells_of_the_mac
     assert done(read(settled(), made, shown=(), before=listed(joined()))) == []
     assert done(read(settled(), made, coming)) == []
     assert done(read(settled(), old(bought(joined())), joined())) == []
+
+
+@pytest.mark.parametrize("phase", ["Pending", "Provisioning", "Unmet", "Ready", "Deprovisioning"])
+def test_a_record_stays_while_its_request_does_as_its_node_may_still_come(phase: str) -> None:
+    told = request(NAME, status={"phase": phase})
+    assert done(read(settled(), old(record(NAME)), told)) == []
+
+
+@pytest.mark.parametrize(("phase", "stays"), [("Deprovisioning", True), ("RemovalFailed", False)])
+def test_a_removal_that_has_failed_keeps_no_record_of_a_machine_that_is_gone(
+    phase: str, *, stays: bool
+) -> None:
+    left = removal(NAME, status={"phase": phase})
+    assert bool(done(read(settled(), old(record(NAME)), left))) is not stays
 
 
 def test_a_record_stays_that_is_younger_than_the_listings() -> None:
