@@ -2,8 +2,9 @@
 
 A kubelet writes labels and annotations of its Node, and so may many other programs. So every rule,
 and every command, sees Nodes through this door: labels and annotations below `growth.dev/` come
-from the record of the machine, and a Node without a record has none of them. What belongs to people
-stays, and so do all other labels and taints, because the scheduler sees them too.
+from the record of the machine, and a Node without a record has none of them but the pool that pods
+may select. What belongs to people stays, and so do all other labels and taints, because the
+scheduler sees them too.
 """
 
 from __future__ import annotations
@@ -120,9 +121,12 @@ def recorded_annotations(record: NodeRecord) -> Mapping[str, str]:
 
 
 def _as_stranger(node: Node) -> Node:
+    # Pods select nodes by the label of the pool, and kube-scheduler reads it on any node. Alone it
+    # makes no machine of growth's: that takes the label of who manages the node, too.
+    seen_by_pods = {key: node.labels[key] for key in (POOL_LABEL,) if key in node.labels}
     return _with(
         node,
-        labels=_of_others(node.labels),
+        labels={**_of_others(node.labels), **seen_by_pods},
         annotations=_of_others(node.metadata.annotations),
         taints=tuple(map(_unbelieved, node.spec.taints)),
     )

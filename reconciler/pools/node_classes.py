@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 from growth.api.conditions import Condition, Truth, condition_of_type, stated
 from growth.api.meta import Blockage
 from growth.api.standing import conditions
-from growth.api.wellknown import POOL_LABEL
 from reconciler.core.actions import Action, PatchStatus, Sequence, node_class_subject, version_of
 from reconciler.core.decision import Decision
 from reconciler.facts.finalizers import has_our_finalizer, held, let_go
 from reconciler.facts.node_classes import node_class_of
+from reconciler.facts.ownership import pool_of_node
 from reconciler.providers.port import FailureClass
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def is_needed(key: ClassKey, world: World) -> bool:
     subjects = (
         *(request.spec.pool for request in world.requests.values()),
         *(removal.spec.pool for removal in world.removals.values()),
-        *(node.labels.get(POOL_LABEL) for node in world.cluster.nodes.values()),
+        *(pool_of_node(node) for node in world.cluster.nodes.values()),
     )
     if any(pool in pools for pool in subjects):
         return True

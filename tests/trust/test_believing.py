@@ -47,7 +47,7 @@ def test_a_node_without_a_record_says_nothing_in_our_words(
         for key in words
         if key.startswith(wellknown.RESERVED_PREFIX)
     }
-    assert ours <= OF_PEOPLE
+    assert ours <= {*OF_PEOPLE, wellknown.POOL_LABEL}
     assert not marks.is_marked(seen)
     assert not marks.is_unregistered(seen)
     assert marks.pool_of_node(seen) == ""
