@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import os
 import signal
 import statistics
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -25,7 +27,6 @@ from tests.thread.growing import deployment, wait_until_bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from tests.live import LiveCluster
     from tests.manifests.beside import Beside
@@ -39,11 +40,17 @@ NAMES: Final = itertools.count(1)
 @contextmanager
 def frozen(beside: Beside, process: str) -> Iterator[None]:
     """Its ports take everything and answer nothing, as behind a policy that drops packets."""
-    beside.processes[process].send_signal(signal.SIGSTOP)
+    first = beside.processes[process].pid
+    children = Path(f"/proc/{first}/task/{first}/children").read_text("utf-8").split()
+    # The parent first: the extender would replace its front, which serves most of its ports.
+    together = (first, *map(int, children))
+    for each in together:
+        os.kill(each, signal.SIGSTOP)
     try:
         yield
     finally:
-        beside.processes[process].send_signal(signal.SIGCONT)
+        for each in reversed(together):
+            os.kill(each, signal.SIGCONT)
 
 
 @pytest.mark.parametrize("process", ["extender", pytest.param("webhooks", marks=pytest.mark.long)])
