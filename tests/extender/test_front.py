@@ -32,7 +32,7 @@ from extender.settings import ExtenderSettings
 from growth.demand import wire
 from growth.service.address import Address
 from growth.service.context import Service
-from growth.service.health import ProcessHealth
+from growth.service.health import HealthVerdict, ProcessHealth
 from growth.service.web_server import listen, place_of
 from kwok.processes import PROC
 from tests.extender.build import added, changed, question
@@ -178,6 +178,9 @@ def test_a_bad_verdict_of_either_process_counts() -> None:
 def test_a_process_that_says_nothing_any_more_is_not_alive() -> None:
     now = [0.0]
     health = FrontHealth(ProcessHealth(clock=lambda: now[0]))
+    # The last that it said of itself was good.
+    last = (HealthVerdict("event loop", None),)
+    health.hear(ToldCondition(liveness=last, readiness=()))
     assert [each.good for each in health.liveness()] == [True]
 
     now[0] = 60.0
@@ -252,7 +255,14 @@ class Extender:
 def extender(tmp_path: Path) -> Iterator[Extender]:
     running = Running("extender", "--kubeconfig", str(kubeconfig(tmp_path)))
     try:
-        yield Extender(running.start())
+        extender = Extender(running.start())
+        until(lambda: bool(extender.front))
+        first = os.pidfd_open(extender.front)
+        yield extender
+        # One that outlives its parent would keep the log open, and `close` waiting.
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(first, signal.SIGKILL)
+        os.close(first)
     finally:
         running.close()
 
