@@ -113,7 +113,7 @@ def _ended(world: World, seen: Mapping[ClassKey, SightedCloud]) -> Iterator[Sequ
         cloud = None if pool is None else seen.get(_class_of(record))
         if cloud is None or not _is_gone(record, cloud) or not world.is_free(machine(name)):
             continue
-        if not _is_spoken_for(name, world):
+        if not _is_spoken_for(record, world):
             delete = Delete(kind=KIND, version=version_of(record))
             yield Sequence(subject=machine(name), steps=(delete,), why="its machine is gone")
 
@@ -128,16 +128,16 @@ def _class_of(record: NodeRecord) -> ClassKey:
     return ClassKey(record.spec.node_class_ref.kind, record.spec.node_class_ref.name)
 
 
-def _is_spoken_for(name: str, world: World) -> bool:
-    """Whether a request or a removal still tells of the machine.
+def _is_spoken_for(record: NodeRecord, world: World) -> bool:
+    """Whether a removal still tells of the machine, or a request whose Node hasn't been seen.
 
-    A machine may end in the moment in which its Node joins. Once the request is gone, too, the
-    Node is known: without its record it would be a stranger that nothing takes away. A removal
+    A machine may end in the moment in which its Node joins: without its record the Node would be
+    a stranger that nothing takes away. A Node that has come and gone doesn't come back. A removal
     that has failed stays until a person deletes it, also if the machine is gone by itself.
     """
-    removal = world.removals.get(name)
+    removal = world.removals.get(record.name)
     is_removed = removal is not None and removal.status.phase is not RemovalPhase.REMOVAL_FAILED
-    return is_removed or name in world.requests
+    return is_removed or (record.status.node is None and record.name in world.requests)
 
 
 def _is_gone(record: NodeRecord, cloud: SightedCloud) -> bool:

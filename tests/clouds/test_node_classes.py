@@ -8,7 +8,12 @@ import msgspec
 import pytest
 
 from growth.api.hetznernodeclass import HetznerNodeClass
-from growth.api.wellknown import PROVIDER_CLEANUP_FINALIZER
+from growth.api.wellknown import (
+    MANAGED_BY,
+    MANAGED_BY_LABEL,
+    POOL_LABEL,
+    PROVIDER_CLEANUP_FINALIZER,
+)
 from reconciler.core.actions import PatchStatus, SetFinalizers
 from reconciler.pools import node_classes
 from reconciler.providers.port import Checked, ClassKey, FailureClass, Listing, Sight
@@ -25,6 +30,8 @@ if TYPE_CHECKING:
 KEY = ClassKey("HetznerNodeClass", "default")
 FOUND = {"images": {"x86": "11"}, "sshKeys": ["21"], "placementGroups": []}
 GOOD = Checked(at=0.0, generation=2, found=FOUND)
+OURS = {MANAGED_BY_LABEL: MANAGED_BY, POOL_LABEL: "default"}
+"""The labels of a node of growth's own."""
 THERE = "2026-01-01T00:00:00Z"
 
 
@@ -168,7 +175,7 @@ def test_a_class_that_no_machine_needs_may_go() -> None:
     ("objects", "sight"),
     [
         ((pool(), request()), listed()),
-        ((pool(), build.node("default-1", labels={"growth.dev/pool": "default"})), listed()),
+        ((pool(), build.node("default-1", labels=OURS)), listed()),
         ((pool(),), listed(machine())),
         ((), listed(machine(pool="gone"))),
         ((pool(),), None),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from growth.api.wellknown import SCALE_DOWN_AT_ANNOTATION, SCALE_DOWN_TAINT
+from growth.api.wellknown import SCALE_DOWN_TAINT
 from growth.api.written import write_time
 from growth.kube.call import MERGE_PATCH
 from growth.kube.transport import connect
@@ -25,8 +25,8 @@ from tests.faults.events import named
 from tests.faults.proxy import fault_proxy
 from tests.thread.clearing import cleared
 from tests.thread.growing import cluster_for
-from tests.thread.scaledown import ROOM, is_marked, name_of, node, pod
-from tests.thread.thirty import CLASSES, NODES, OURS, PODS, POOLS, REMOVALS, items, ours
+from tests.thread.scaledown import PLACE, ROOM, is_marked, name_of, node, pod
+from tests.thread.thirty import CLASSES, NODES, OURS, PODS, POOLS, RECORDS, REMOVALS, items, ours
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -80,7 +80,7 @@ class Village:
 
     async def build(self, *, idle_after: str = "1s") -> None:
         """The pods come before their nodes, so no node is ever seen without."""
-        offers = [{"location": "here", "price": "0.0088"}]
+        offers = [{"location": PLACE, "price": "0.0088"}]
         types = [{"name": "plain", "resources": ROOM, "offers": offers}]
         scale_down = {"idleAfter": idle_after, "retryAfter": "1s"}
         spec = {"serverTypes": [{"name": "plain", "max": 9}], "scaleDown": scale_down}
@@ -112,10 +112,10 @@ class Village:
         await self._connection.request("DELETE", f"{PODS}/{dweller(house)}", body=now)
 
     async def dates(self, house: int, *, seconds: float) -> None:
-        """Its mark says that it goes so soon."""
+        """Its record says that it goes so soon."""
         at = write_time(datetime.now(UTC) + timedelta(seconds=seconds))
-        body = {"metadata": {"annotations": {SCALE_DOWN_AT_ANNOTATION: at}}}
-        path = f"{NODES}/{place(house)}"
+        body = {"status": {"goesAt": at}}
+        path = f"{RECORDS}/{place(house)}/status"
         await self._connection.request("PATCH", path, body=body, content_type=MERGE_PATCH)
 
     async def removals(self) -> set[str]:

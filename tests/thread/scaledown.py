@@ -26,6 +26,7 @@ from growth.api.wellknown import (
 )
 from reconciler.providers.kwok.machines import (
     FAKE_NODE_ANNOTATION,
+    REGION,
     REQUEST_UID_ANNOTATION,
     machine_id,
 )
@@ -54,6 +55,7 @@ STAYING: Final = (NEEDED, VISITED, STUCK)
 DEAR: Final = "dear"
 TYPES: Final = {"plain": "0.0088", STUCK: "0.0088", DEAR: "0.1"}
 """And what they cost."""
+PLACE: Final = "here"
 SETTINGS: Final = {"GROWTH_QUIET": "1s"}
 TOLERATED: Final[dict[str, list[dict[str, str]]]] = {
     NEEDED: [],
@@ -90,7 +92,7 @@ def furniture() -> Iterator[tuple[str, dict[str, Any]]]:
         {
             "name": name,
             "resources": ROOM,
-            "offers": [{"location": "here", "price": price}],
+            "offers": [{"location": PLACE, "price": price}],
         }
         for name, price in TYPES.items()
     ]
@@ -150,6 +152,7 @@ def node(pool: str, story: int) -> dict[str, Any]:
         MANAGED_BY_LABEL: MANAGED_BY,
         POOL_LABEL: pool,
         INSTANCE_TYPE_LABEL: type_of(pool),
+        REGION: PLACE,
         "kubernetes.io/hostname": name,
     }
     annotations = {

@@ -36,6 +36,7 @@ NODES: Final = "/api/v1/nodes"
 POOLS: Final = f"/apis/{GROUP_VERSION}/nodepools"
 REQUESTS: Final = f"/apis/{GROUP_VERSION}/noderequests"
 REMOVALS: Final = f"/apis/{GROUP_VERSION}/noderemovalrequests"
+RECORDS: Final = f"/apis/{GROUP_VERSION}/noderecords"
 CLASSES: Final = f"/apis/{GROUP_VERSION}/kwoknodeclasses"
 OURS: Final = {"labelSelector": f"{MANAGED_BY_LABEL}=growth"}
 WITHIN: Final = 90.0

@@ -123,6 +123,12 @@ def test_a_record_stays_while_its_request_does_as_its_node_may_still_come(phase:
     assert done(read(settled(), old(record(NAME)), told)) == []
 
 
+def test_a_record_goes_with_a_machine_whose_node_has_come_and_gone() -> None:
+    told = request(NAME, status={"phase": "Ready"})
+    (gone,) = done(read(settled(), old(bought(joined())), told))
+    assert isinstance(gone, Delete)
+
+
 @pytest.mark.parametrize(("phase", "stays"), [("Deprovisioning", True), ("RemovalFailed", False)])
 def test_a_removal_that_has_failed_keeps_no_record_of_a_machine_that_is_gone(
     phase: str, *, stays: bool
