@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
+from typing import Final
 
 import pytest
 from hypothesis import given
@@ -25,7 +27,11 @@ from reconciler.providers.port import ClassKey
 from reconciler.providers.registry import PROVIDERS
 from reconciler.seeing.indexes import Views
 from tests.clouds.tiny import SMALL, TinyNodeClass, TinySpec, register_tiny
+from tests.live import ROOT
 from tests.reconciler.build import at, pool, waiting
+
+GUARDS: Final = ROOT / "manifests" / "base" / "guard.yaml"
+RIGHTS: Final = ROOT / "manifests" / "base" / "reconciler.yaml"
 
 
 @pytest.fixture
@@ -41,6 +47,13 @@ def test_each_kind_of_the_product_is_in_each_registry() -> None:
     names = {node_class.provider for node_class in NODE_CLASSES.values()}
     assert names == set(ProviderChoice), "growth/installation/values.py"
     assert not any("-" in name for name in names), "an offering is a provider, a hyphen and a type"
+
+
+def test_the_manifests_guard_and_allow_each_kind_of_the_product() -> None:
+    names = {node_class.kind_names[0] for node_class in NODE_CLASSES.values()}
+    for path in (GUARDS, RIGHTS):
+        text = path.read_text("utf-8")
+        assert set(re.findall(r"\b[a-z]+nodeclasses\b", text)) == names, path.name
 
 
 def test_each_kind_of_the_product_has_clients() -> None:
