@@ -118,7 +118,8 @@ class NodeRecordStatus(Model):
     swap_ended: Flag = False
     """Whether the machine no longer replaces what spec.replaces says."""
     conditions: Conditions = ()
-    """Ready, Reconciling and Stalled, as kstatus defines them."""
+    """Ready, Reconciling and Stalled, as kstatus defines them; Contested while another Node claims
+    the machine."""
 
     @property
     def verdict(self) -> ObjectVerdict:
@@ -126,6 +127,8 @@ class NodeRecordStatus(Model):
         return COMING if self.node is None else JOINED
 
 
+CONTESTED: Final = "Contested"
+"""The condition of a record whose machine another Node claims, too."""
 COMING: Final = ObjectVerdict(
     ObjectStanding.IN_PROGRESS, "NotJoined", "No node has joined as this machine yet."
 )

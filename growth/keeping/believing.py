@@ -87,6 +87,16 @@ def is_node_of(node: Node, record: NodeRecord) -> bool:
     return _names(node.spec.provider_id, record.spec.node_id)
 
 
+def claims_machine(node: Node, record: NodeRecord) -> bool:
+    """Whether a Node that isn't the machine's bears its name, or its ID in spec.providerID."""
+    if is_node_of(node, record):
+        return False
+    provider_id = node.spec.provider_id
+    return node.name == record.name or (
+        provider_id != "" and _names(provider_id, record.spec.node_id)
+    )
+
+
 def _names(provider_id: str, node_id: str) -> bool:
     """Whether a providerID is about a machine: clouds write the ID at the end, in various forms."""
     return provider_id in {"", node_id} or provider_id.endswith(f"/{node_id}")

@@ -68,6 +68,9 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     """Nodes of machines that say something else than their records, as they are written."""
     strangers: Mapping[str, Node] = {}
     """Nodes that claim to be of a pool and have no record, as they are written."""
+    claimants: Mapping[str, tuple[Node, ...]] = {}
+    """Nodes that claim the machine of a record without being its Node, by the record's name; none
+    where the record still tells of one."""
     offerings: Mapping[ClassKey, tuple[Offering, ...]]
     """The last good catalogue of each node class, also of one that is blocked: what is on its way
     still comes."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
+from growth.api.conditions import joined_conditions
 from growth.api.meta import ObjectMeta
 from growth.api.noderecord import (
     LONGEST_PLAN,
@@ -93,7 +94,8 @@ def patched_record(record: NodeRecord, now: Instant, **changes: Any) -> PatchSta
     status = record.status.model_copy(update=changes)
     if status.node is not record.status.node:
         changed = record.model_copy(update={"status": status})
-        status = status.model_copy(update={"conditions": conditions(changed, now.wall)})
+        told = joined_conditions(status.conditions, *conditions(changed, now.wall))
+        status = status.model_copy(update={"conditions": told})
     document = status.document()
     # A merge patch takes a field out only where it says so.
     gone = {key: None for key in record.status.document() if key not in document}

@@ -3,6 +3,7 @@
     a machine without one    it is made anew from the provider's listing, never from the Node
     its Node has joined      the record notes which one, so that no other can claim the machine
     its machine is gone      the record is deleted
+    another Node claims it   record and Node tell of it (records/contested.py)
 
 Purchases write their record themselves, before the request says that the machine comes
 (provisioning/pending.py). A machine lacks its record only after an upgrade from a growth that wrote
@@ -24,6 +25,7 @@ from reconciler.facts.listings import clouds
 from reconciler.facts.node_classes import node_class_of
 from reconciler.facts.recording import KIND, patched_record, record_of_listing, record_of_purchase
 from reconciler.providers.port import ClassKey, MachineState
+from reconciler.records.contested import contested
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -45,6 +47,7 @@ def decide(world: World, now: Instant) -> Decision[None]:
             *_made_anew(world, now),
             *_bound(world, now),
             *_ended(world, seen),
+            *contested(world, now),
         ),
     )
 

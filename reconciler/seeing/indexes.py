@@ -138,6 +138,7 @@ class Views:
             unbound=dict(self._nodes.unbound),
             misread=dict(self._nodes.misread),
             strangers=dict(self._nodes.strangers),
+            claimants=dict(self._nodes.claimants.found),
             offerings=dict(self._offerings),
             checks=dict(self._checks),
             answers=dict(replies.answers),

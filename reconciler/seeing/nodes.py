@@ -12,6 +12,7 @@ from growth.api.noderecord import NodeRecord
 from growth.api.wellknown import MANAGED_BY_LABEL
 from growth.keeping.believing import is_node_of
 from growth.scheduling.node import Node
+from reconciler.seeing.claimants import Claimants
 
 Belief = Callable[[Node, NodeRecord | None], Node]
 """What is made of a Node and of the record of its name."""
@@ -37,22 +38,23 @@ class BelievedNodes:
         self.strangers: dict[str, Node] = {}
         """Nodes that claim to be growth's and have no record, as they are written."""
         self._written: dict[str, Node] = {}
+        self.claimants = Claimants(self._written, self.records)
 
     def node_changed(self, name: str, node: Node | None) -> None:
         """Handle a Node; None if it is gone."""
-        if node is None:
-            self._written.pop(name, None)
-        else:
+        before = self._written.pop(name, None)
+        if node is not None:
             self._written[name] = node
         self._look(name)
+        self.claimants.node_changed(before, node)
 
     def record_changed(self, name: str, record: NodeRecord | None) -> None:
         """Handle a record; None if it is gone."""
-        if record is None:
-            self.records.pop(name, None)
-        else:
+        before = self.records.pop(name, None)
+        if record is not None:
             self.records[name] = record
         self._look(name)
+        self.claimants.record_changed(before, record)
 
     def _look(self, name: str) -> None:
         for known in (self.believed, self.unbound, self.misread, self.strangers):

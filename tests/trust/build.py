@@ -68,6 +68,7 @@ def read(*objects: Any, shown: Iterable[Machine] = (), **changes: Any) -> World:
         "unbound": nodes.unbound,
         "misread": nodes.misread,
         "strangers": nodes.strangers,
+        "claimants": nodes.claimants.found,
     }
     return world(*others, *nodes.believed.values(), shown=tuple(shown), **(known | changes))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from growth.api.noderecord import CONTESTED
 from growth.api.wellknown import GROUP_VERSION, POOL_LABEL, REPLACES_ANNOTATION
 from tests.live import wait_until
 from tests.thread.growing import (
@@ -109,6 +110,8 @@ def test_a_foreign_node_that_lies_changes_nothing_and_the_next_pod_gets_its_mach
         before = pods_of(hostile)
         hostile.create(liar(victims))
         lies = said(hostile)
+        wait_until(lambda: contested(hostile) == victims[:1], "the claim is told of", within=20)
+        wait_until(lambda: "IgnoredByGrowth" in reasons(hostile), "on the Node, too", within=20)
         hostile.create(
             deployment("more", pool="small", replicas=1, cpu="1500m", memory="1Gi"),
             namespace="more",
@@ -122,12 +125,29 @@ def test_a_foreign_node_that_lies_changes_nothing_and_the_next_pod_gets_its_mach
         wait_until(
             lambda: records(hostile) == victims, "each machine has one record", within=IN_TIME
         )
+        assert said(hostile) == lies
+        hostile.kubectl("delete", "node", "foreign")
+        wait_until(lambda: not contested(hostile), "the claim is over", within=20)
     assert pods_of(hostile) == before
-    assert said(hostile) == lies
 
 
 def records(cluster: LiveCluster) -> list[str]:
     return sorted(each["metadata"]["name"] for each in cluster.get("noderecords")["items"])
+
+
+def contested(cluster: LiveCluster) -> list[str]:
+    """Records that say that another Node claims their machine."""
+    return sorted(
+        each["metadata"]["name"]
+        for each in cluster.get("noderecords")["items"]
+        if any(told["type"] == CONTESTED for told in each["status"].get("conditions", ()))
+    )
+
+
+def reasons(cluster: LiveCluster) -> set[str]:
+    """The reasons of the foreign Node's events."""
+    events = cluster.get("events", "--field-selector", "involvedObject.name=foreign")["items"]
+    return {each["reason"] for each in events}
 
 
 def pods_of(cluster: LiveCluster) -> list[tuple[str, str]]:
