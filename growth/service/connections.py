@@ -2,16 +2,21 @@
 
 The limits apply to sockets, so they include connections that are still in their TLS handshake or
 have sent nothing yet. Further connections are closed at once; the log says so once a minute.
+
+A full port is shared fairly: a new connection takes the place of the oldest one of the address that
+has the most, unless its own address would then have the most. Otherwise a few clients that hold
+their connections open could keep out the kubelet's probes, and the container would be restarted.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
 import socket
 import time
-from collections import Counter
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 import structlog
@@ -47,7 +52,9 @@ class LimitedSocket(socket.socket):
             listening.family, listening.type, listening.proto, fileno=listening.detach()
         )
         self._limits = limits
-        self._open: Counter[str] = Counter()
+        self._open: dict[str, dict[int, _CountedSocket]] = {}
+        """By address, the oldest first."""
+        self._serials = count()
         self._told_at = -math.inf
 
     @override
@@ -55,24 +62,49 @@ class LimitedSocket(socket.socket):
         """Accept a connection, or refuse it with the error that means "look again later"."""
         connection, place = super().accept()
         host = str(place[0])
-        if self._open.total() >= self._limits.total or self._open[host] >= self._limits.each:
+        if not self._has_room(host):
             connection.close()
             self._tell(host)
             raise ConnectionAbortedError("too many connections")
-        self._open[host] += 1
-        return _CountedSocket(connection, on_close=partial(self._closed_one, host)), place
+        serial = next(self._serials)
+        counted = _CountedSocket(connection, on_close=partial(self._forget, host, serial))
+        self._open.setdefault(host, {})[serial] = counted
+        return counted, place
 
-    def _closed_one(self, host: str) -> None:
-        self._open[host] -= 1
-        if not self._open[host]:
-            del self._open[host]
+    def _has_room(self, host: str) -> bool:
+        """Whether another one from this address may come; one of another address may end for it."""
+        own = len(self._open.get(host, ()))
+        if own >= self._limits.each or not self._limits.total:
+            return False
+        if sum(map(len, self._open.values())) < self._limits.total:
+            return True
+        most = max(self._open, key=lambda each: len(self._open[each]))
+        is_fairer = len(self._open[most]) > own + 1
+        if is_fairer:
+            self._end_oldest(most)
+        return is_fairer
+
+    def _end_oldest(self, host: str) -> None:
+        serial, oldest = next(iter(self._open[host].items()))
+        # At once: its reader closes it later, and until then others may ask for room.
+        self._forget(host, serial)
+        self._tell(host)
+        # Its reader sees an end. Closing a socket that an event loop watches is an error.
+        with contextlib.suppress(OSError):
+            oldest.shutdown(socket.SHUT_RDWR)
+
+    def _forget(self, host: str, serial: int) -> None:
+        same = self._open.get(host, {})
+        same.pop(serial, None)
+        if not same:
+            self._open.pop(host, None)
 
     def _tell(self, host: str) -> None:
         now = time.monotonic()
         if now - self._told_at >= TOLD_EVERY:
             self._told_at = now
             port = self.getsockname()[1]
-            _log.warning("refused a connection: there are too many", port=port, by=host)
+            _log.warning("refused or ended a connection: there are too many", port=port, by=host)
 
 
 class _CountedSocket(socket.socket):

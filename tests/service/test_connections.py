@@ -91,6 +91,24 @@ async def test_one_address_can_not_keep_the_others_out() -> None:
     assert from_another
 
 
+async def test_a_full_port_is_shared_with_an_address_that_has_fewer_connections() -> None:
+    async with port(ConnectionLimits(total=4, each=4)) as place:
+        reader, writer = await asyncio.open_connection(*place, local_addr=("127.0.0.1", 0))
+        assert await is_answered(reader, writer)
+        async with AsyncExitStack() as kept:
+            others = [await kept.enter_async_context(connected(place)) for _ in range(3)]
+            late = [
+                await kept.enter_async_context(connected(place, by="127.0.0.2")) for _ in range(3)
+            ]
+            async with asyncio.timeout(10):
+                # The rest of the first answer, and the end.
+                await reader.read()
+        writer.close()
+
+    assert others == [True] * 3
+    assert late == [True, True, False], "each address has half of the port, and no more"
+
+
 async def test_that_a_port_is_full_is_told_once_a_minute_and_not_for_each_connection() -> None:
     async with port(ConnectionLimits(total=0, each=0)) as place:
         with capture_logs() as said:
