@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 from prometheus_client.core import GaugeMetricFamily
 
 from growth.api.conditions import Truth
-from reconciler.pools import limits_reached, many_sick, removal_held
+from reconciler.pools import limits_reached, many_sick
+from reconciler.removal import another_writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from reconciler.core.world import World
 
 LABELS = ("kind", "node_class")
-BRAKES: Final = (removal_held.CONDITION, many_sick.CONDITION, limits_reached.CONDITION)
+BRAKES: Final = (another_writer.HELD, many_sick.CONDITION, limits_reached.CONDITION)
 """Conditions of pools that stop actions for safety."""
 
 

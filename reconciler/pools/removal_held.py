@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from reconciler.facts.node_classes import node_class_of
 from reconciler.pools.saying import begun_or_ended
+from reconciler.removal.another_writer import ANOTHER_WRITER, HELD
 
 if TYPE_CHECKING:
     from growth.api.conditions import Condition
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from reconciler.facts.condition_words import Words
     from reconciler.providers.port import ClassKey
 
-CONDITION: Final = "RemovalHeld"
 RELEASED: Final = ("Released", "The listings of the cloud are trusted again.")
 
 
@@ -26,7 +26,7 @@ def news(pool: NodePool, world: World, now: Instant) -> Condition | None:
     # Without a usable listing, the last condition stays.
     if said is None and key not in world.ledger.removal.crowds:
         return None
-    return begun_or_ended(pool, now, name=CONDITION, said=said, otherwise=RELEASED)
+    return begun_or_ended(pool, now, name=HELD, said=said, otherwise=RELEASED)
 
 
 def _doubt(key: ClassKey, world: World) -> Words | None:
@@ -34,6 +34,9 @@ def _doubt(key: ClassKey, world: World) -> Words | None:
     trust = world.ledger.brakes.clouds.get(key)
     if trust is not None and trust.suspected_at is not None and trust.doubt:
         return "ListingDoubted", f"{trust.doubt}; nothing is given back until another agrees."
+    others = world.ledger.removal.others.get(key, ())
+    if others:
+        return ANOTHER_WRITER, _of_others(others)
     crowd = world.ledger.removal.crowds.get(key, 0)
     if crowd:
         return "TooManyOrphans", (
@@ -42,3 +45,12 @@ def _doubt(key: ClassKey, world: World) -> Words | None:
             "is deleted."
         )
     return None
+
+
+def _of_others(names: tuple[str, ...]) -> str:
+    several = f"{names[0]} and {len(names) - 1} more machines" if names[1:] else names[0]
+    return (
+        f"Another growth buys machines with the id of this cluster: no NodeRequest here was for "
+        f"{several}. Machines without a NodeRequest and a Node may be in use there, so none of "
+        "them is deleted. Give one of the clusters another --cluster-id."
+    )

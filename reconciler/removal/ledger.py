@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
     from reconciler.facts.sighted_clock import SightedClock
     from reconciler.providers.port import ClassKey
@@ -28,6 +29,12 @@ class RemovalLedger:
     """When marked nodes go, on that clock, by name."""
     crowds: Mapping[ClassKey, int] = field(default_factory=dict)
     """How many orphans a cloud has, if that is too many to be believed; otherwise 0."""
+    others: Mapping[ClassKey, tuple[str, ...]] = field(default_factory=dict)
+    """The orphans of a cloud by which another writer is known, by name."""
+    began: datetime | None = None
+    """The last moment before this memory at which some process led."""
+    requested: Mapping[str, None] = field(default_factory=dict)
+    """The uids of requests that were seen, the oldest first."""
 
     def at(self, clock: SightedClock) -> RemovalLedger:
         """The memory with the clock as it is shown now."""

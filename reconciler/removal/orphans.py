@@ -12,6 +12,8 @@ the age at which an orphan is deleted. Older removals don't count: they were bel
 created, and may stay open for long (the provider refuses to delete the machine, or growth was blind
 for a while) without blocking later orphans. So many orphans at once are never touched, and of those
 that appear one by one no more are deleted in ten minutes than may appear at once.
+
+If another growth buys under the same id (another_writer.py), no orphan is touched either.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from reconciler.facts.nodes import machine_id_of
 from reconciler.facts.opening import removal_of
 from reconciler.providers.port import Machine, MachineState
 from reconciler.removal import writing
+from reconciler.removal.another_writer import of_another_writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,11 +61,18 @@ class Orphans(msgspec.Struct, frozen=True, kw_only=True):
     """How many of them are new."""
     are_too_many: bool
     """Whether so many at once can't be believed."""
+    others: tuple[str, ...] = ()
+    """Those by which another writer is known."""
+
+    @property
+    def are_held(self) -> bool:
+        """Whether none of them may be touched now."""
+        return self.are_too_many or bool(self.others)
 
     @property
     def goers(self) -> Mapping[str, Machine]:
         """Orphans that may be deleted once they are old enough."""
-        return {} if self.are_too_many else self.found
+        return {} if self.are_held else self.found
 
 
 def orphans(cloud: SightedCloud, world: World, now: Instant) -> Orphans:
@@ -79,7 +89,8 @@ def orphans(cloud: SightedCloud, world: World, now: Instant) -> Orphans:
     # A cluster that was restored from a backup, or one that shares another's id, sees machines in
     # use as orphans.
     most = max(FEW, SHARE * len(cloud.listing.machines))
-    return Orphans(found=found, sudden=sudden, are_too_many=sudden > most)
+    others = of_another_writer(found.values(), cloud.key, world, now) if found else ()
+    return Orphans(found=found, sudden=sudden, are_too_many=sudden > most, others=others)
 
 
 def _is_sudden(listed: Machine, world: World, now: Instant) -> bool:
@@ -157,13 +168,13 @@ def _owner(listed: Machine, key: ClassKey, world: World) -> NodePool | None:
 def ages(world: World, lost: Orphans, *, now: Instant, clock: SightedClock) -> Ages:
     """Since when each machine is known as an orphan, on the clock that runs while growth sees all.
 
-    For one that is held back because there are too many, the time begins when they are few: until
+    For one that is held back with others, the time begins when they aren't held any more: until
     then only their number was reported, not this machine.
     """
     before = world.ledger.removal.orphans
     return {
         name: before[name]
-        if name in before and not (lost.are_too_many and name not in world.removals)
+        if name in before and not (lost.are_held and name not in world.removals)
         else clock.now - _age(each, world, now)
         for name, each in lost.found.items()
     }

@@ -11,6 +11,7 @@ from reconciler.core.decision import NEVER, Decision, earliest
 from reconciler.facts.listings import cloud_of, clouds
 from reconciler.facts.sighted_clock import sighted_clock
 from reconciler.removal import idle, leftovers, life
+from reconciler.removal.another_writer import began_at, requested_since
 from reconciler.removal.drain import cordons
 from reconciler.removal.drain import deleted_pools as drain_pools
 from reconciler.removal.drain.draining import Draining
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 def decide(world: World, now: Instant) -> Decision[RemovalLedger]:
     """One step for each machine that is free for one."""
+    requested = replace(world.ledger.removal, requested=requested_since(world))
+    world = world.remembering(replace(world.ledger, removal=requested))
     clock, seen = sighted_clock(world, now), clouds(world)
     found = {key: orphans(cloud, world, now) for key, cloud in seen.items()}
     ledger = _remembered(world, found, now=now, clock=clock).at(clock)
@@ -76,7 +79,13 @@ def _remembered(
 ) -> RemovalLedger:
     ends = idle.ends(world, now, clock)
     crowds = {key: lost.sudden if lost.are_too_many else 0 for key, lost in found.items()}
-    before = replace(world.ledger.removal, ends=ends, crowds=crowds)
+    before = replace(
+        world.ledger.removal,
+        ends=ends,
+        crowds=crowds,
+        others={key: lost.others for key, lost in found.items()},
+        began=began_at(world, now),
+    )
     if not clock.runs:
         return before
     known = {
@@ -125,7 +134,7 @@ def _orphan(
     since = world.ledger.removal.orphans.get(removal.name, clock.now)
     due = clock.wake_at(since + world.timing.orphan_age)
     # A listing from after the wait has to show the machine still.
-    is_confirmed = due <= cloud.listing.at.monotonic and not lost.are_too_many
+    is_confirmed = due <= cloud.listing.at.monotonic and not lost.are_held
     waits_until = due if due > now.monotonic or is_confirmed else NEVER
     return life.removal_step(
         removal, world, now, cloud=cloud, waits_until=waits_until if is_pending else 0.0

@@ -9,6 +9,7 @@ node is ready.
 from __future__ import annotations
 
 from contextlib import suppress
+from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
@@ -82,6 +83,8 @@ class SimulatedMachine(msgspec.Struct, kw_only=True):
 
     order: Order
     made_at: float
+    created_at: datetime | None = None
+    """The same by the cloud's clock."""
     serves_since: float | None = None
 
     @property
@@ -246,7 +249,9 @@ class SimulatedCloud:
         return until > self._timeline.now
 
     def _make(self, order: Order, offering: Offering, node_class: KwokNodeClass) -> None:
-        self.machines[order.name] = SimulatedMachine(order=order, made_at=self._timeline.now)
+        self.machines[order.name] = SimulatedMachine(
+            order=order, made_at=self._timeline.now, created_at=self._server.wall
+        )
         self.bought += 1
         self.made_for[order.request_uid] = self.made_for.get(order.request_uid, 0) + 1
         self.made(order)
@@ -300,6 +305,7 @@ def _listed(machine: SimulatedMachine) -> ListedMachine:
         request_uid=order.request_uid,
         pool=order.pool,
         state=MachineState.RUNNING if machine.is_serving else MachineState.CREATING,
+        created_at=machine.created_at,
         server_type=order.server_type.canonical,
         location=order.location,
     )

@@ -99,6 +99,9 @@ ILL: dict[str, dict[str, str]] = {
     "GrowthRemovalHeld": {
         'growth_pool_brake{pool="a",condition="RemovalHeld",reason="TooManyOrphans"}': "1x150"
     },
+    "GrowthAnotherWriter": {
+        'growth_pool_brake{pool="a",condition="RemovalHeld",reason="AnotherWriter"}': "1x150"
+    },
     "GrowthManySick": {
         'growth_pool_brake{pool="a",condition="ManySick",reason="TooManySick"}': "1x150"
     },

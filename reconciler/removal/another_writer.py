@@ -1,0 +1,87 @@
+"""Recognises machines that another growth has bought under this cluster's id.
+
+A cluster that was restored from a backup, and the one that the backup is of, have the same id and
+see each other's machines. To each of them, those of the other are orphans. Such an orphan is
+younger than the last moment at which a process of this cluster led before the present one, and the
+present one has seen no request for it. A single one proves that there is another writer, so then no
+orphan of that cloud is touched any more: any of them may be in use.
+
+The condition on the pools is the memory of this: after a restart of growth, the same machines are
+older than the process. It stands until the cloud has no orphans.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from growth.api.conditions import Truth, condition_of_type
+from reconciler.facts.node_classes import node_class_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+
+    from growth.instant import Instant
+    from reconciler.core.world import World
+    from reconciler.providers.port import ClassKey, Machine
+
+HELD: Final = "RemovalHeld"
+"""The condition of pools that says so."""
+ANOTHER_WRITER: Final = "AnotherWriter"
+"""Its reason."""
+MARGIN: Final = timedelta(seconds=60)
+"""What the clocks of the cloud and of growth may differ by; also the longest a call may be under
+way after its process has lost the lead."""
+MOST_REQUESTS: Final = 20_000
+"""The number of requests that are remembered. A machine of an older one, if it becomes an orphan,
+is held back and not deleted."""
+
+
+def began_at(world: World, now: Instant) -> datetime:
+    """The last moment before this memory at which, as far as is known, some process led."""
+    before = world.ledger.removal
+    if before.began is not None:
+        return before.began
+    return now.wall - timedelta(seconds=before.unseen)
+
+
+def requested_since(world: World) -> Mapping[str, None]:
+    """The uids of all requests that were seen, the oldest first; a set that keeps its order."""
+    before = world.ledger.removal.requested
+    seen = (request.metadata.uid for request in world.requests.values())
+    new = dict.fromkeys(uid for uid in seen if uid not in before)
+    if not new:
+        return before
+    both = {**before, **new}
+    return dict.fromkeys(list(both)[-MOST_REQUESTS:])
+
+
+def of_another_writer(
+    found: Iterable[Machine], key: ClassKey, world: World, now: Instant
+) -> tuple[str, ...]:
+    """The orphans that show that somebody else buys; all of them if that was told before."""
+    known = tuple(found)
+    younger_than = began_at(world, now) + MARGIN
+    names = tuple(each.name for each in known if _is_foreign(each, younger_than, world))
+    if names or not _was_told(key, world):
+        return names
+    return tuple(each.name for each in known)
+
+
+def _is_foreign(orphan: Machine, younger_than: datetime, world: World) -> bool:
+    return (
+        orphan.created_at is not None
+        and orphan.created_at > younger_than
+        and orphan.request_uid not in world.ledger.removal.requested
+    )
+
+
+def _was_told(key: ClassKey, world: World) -> bool:
+    """Whether a pool of the cloud says so."""
+    pools = (pool for pool in world.pools.values() if node_class_of(pool, world) == key)
+    told = (condition_of_type(pool.status.conditions, HELD) for pool in pools)
+    return any(
+        each is not None and (each.status, each.reason) == (Truth.TRUE, ANOTHER_WRITER)
+        for each in told
+    )

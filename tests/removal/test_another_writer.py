@@ -1,0 +1,179 @@
+"""Machines that another growth has bought under the id of this cluster stay untouched."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from growth.api.written import write_time
+from reconciler import pools
+from reconciler import removal as removing
+from reconciler.core.actions import EmitEvent, OpenRemoval
+from reconciler.pools import removal_held
+from reconciler.removal import another_writer
+from reconciler.removal.ledger import RemovalLedger
+from tests.reconciler.build import START, at, pool, request, said_by
+from tests.removal.build import kinds, machine, removal, world
+
+if TYPE_CHECKING:
+    import pytest
+
+    from reconciler.core.world import World
+    from reconciler.providers.port import Machine
+
+LED_SINCE = 0.0
+"""The first pass of the process under test."""
+YOUNG = 70.0
+"""A moment after its start that no difference between two clocks explains."""
+
+
+def bought(seconds: float, name: str = "default-theirs") -> Machine:
+    """An orphan that was created at this second."""
+    return machine(name, created_at=START + timedelta(seconds=seconds))
+
+
+def lived(*objects: Any, shown: tuple[Machine, ...], unseen: float = 0.0) -> World:
+    """A world in which a process has led since the beginning, and has seen the orphans twice."""
+    led = passed(world(*objects), LED_SINCE, memory=RemovalLedger(unseen=unseen))
+    return passed(world(*objects, shown=shown), 100, memory=led.ledger.removal)
+
+
+def passed(given: World, seconds: float, *, memory: RemovalLedger | None = None) -> World:
+    """The world after a pass, with what is remembered then."""
+    if memory is not None:
+        given = given.remembering(replace(given.ledger, removal=memory))
+    section = removing.decide(given, at(seconds)).section
+    assert isinstance(section, RemovalLedger)
+    return given.remembering(replace(given.ledger, removal=section))
+
+
+def opened(given: World, seconds: float = 200.0) -> list[str]:
+    """The machines whose removal is opened."""
+    sequences = removing.decide(later(given, seconds), at(seconds)).sequences
+    steps = (step for each in sequences for step in each.steps)
+    return [step.removal.name for step in steps if isinstance(step, OpenRemoval)]
+
+
+def later(given: World, seconds: float) -> World:
+    """The same world with a listing of just before this second."""
+    (sight,) = given.clouds.values()
+    assert sight.listing is not None
+    shown = tuple(sight.listing.machines.values())
+    fresh = world(*given.pools.values(), shown=shown, listed_at=seconds - 0.5)
+    return fresh.remembering(replace(fresh.ledger, removal=given.ledger.removal))
+
+
+def test_an_orphan_that_is_older_than_this_process_is_given_back() -> None:
+    assert opened(lived(shown=(bought(-500.0),))) == ["default-theirs"]
+
+
+def test_an_orphan_that_is_younger_and_was_never_requested_here_is_left_alone() -> None:
+    assert opened(lived(shown=(bought(YOUNG),))) == []
+
+
+def test_while_somebody_else_buys_no_other_orphan_is_touched_either() -> None:
+    """It may be in use there as well: its time says nothing of who bought it."""
+    assert opened(lived(shown=(bought(YOUNG), bought(-500.0, "default-old")))) == []
+
+
+def test_an_orphan_whose_request_was_seen_is_our_own() -> None:
+    """Somebody deleted the request before the machine was listed."""
+    own = machine(request_uid="uid-own", created_at=START + timedelta(seconds=YOUNG))
+    ordered = passed(
+        world(request("default-1").model_copy(update={"metadata": _uid("uid-own")})), 0.0
+    )
+    given = passed(world(shown=(own,)), 100, memory=ordered.ledger.removal)
+    assert opened(given) == ["default-1"]
+
+
+def _uid(uid: str) -> Any:
+    return request("default-1").metadata.model_copy(update={"uid": uid})
+
+
+def test_what_was_bought_while_nobody_led_here_was_bought_by_somebody_else() -> None:
+    """A cluster from yesterday's backup: its Lease was last renewed yesterday."""
+    day = 86_400.0
+    assert opened(lived(shown=(bought(-day / 2),), unseen=day)) == []
+    assert opened(lived(shown=(bought(-2 * day),), unseen=day)) == ["default-theirs"]
+
+
+def test_clocks_that_differ_by_seconds_make_no_stranger_of_an_orphan() -> None:
+    assert opened(lived(shown=(bought(50.0),))) == ["default-theirs"]
+
+
+def test_an_orphan_without_a_time_of_creation_is_judged_as_before() -> None:
+    assert opened(lived(shown=(machine("default-theirs"),))) == ["default-theirs"]
+
+
+def test_a_removal_that_was_opened_before_waits() -> None:
+    opened_before = removal("default-old", reason="Orphan", made_at=-3600.0)
+    shown = (bought(-7200.0, "default-old"), bought(YOUNG))
+    given = lived(opened_before, shown=shown)
+    given = passed(
+        world(opened_before, shown=shown, listed_at=899), 900, memory=given.ledger.removal
+    )
+    given = passed(
+        world(opened_before, shown=shown, listed_at=999), 1000, memory=given.ledger.removal
+    )
+    assert "DeleteMachine" not in kinds(given, 1100)
+    alone = world(opened_before, shown=shown[:1], listed_at=1099)
+    assert "DeleteMachine" in kinds(
+        alone.remembering(replace(alone.ledger, removal=given.ledger.removal)), 1100
+    )
+
+
+def test_the_pools_say_so_and_people_get_an_event() -> None:
+    given = lived(shown=(bought(YOUNG),))
+    found = said_by(removal_held, given, at(200))
+    assert found is not None
+    assert found[:2] == ("True", "AnotherWriter")
+    assert "default-theirs" in found[2]
+    decision = pools.decide(_with_finalizer(given), at(200))
+    events = [
+        step.event
+        for each in decision.sequences
+        for step in each.steps
+        if isinstance(step, EmitEvent)
+    ]
+    assert [each.reason for each in events] == ["AnotherWriter"]
+
+
+def _with_finalizer(given: World) -> World:
+    held = pool()
+    metadata = held.metadata.model_copy(update={"finalizers": ("growth.dev/provider-cleanup",)})
+    again = world(held.model_copy(update={"metadata": metadata}))
+    return again.remembering(given.ledger)
+
+
+def telling() -> Any:
+    """The pool after that was written."""
+    condition = {
+        "type": "RemovalHeld",
+        "status": "True",
+        "reason": "AnotherWriter",
+        "lastTransitionTime": write_time(START),
+    }
+    told = pool()
+    conditions = type(told.status).model_validate({"conditions": [condition]}).conditions
+    return told.model_copy(
+        update={"status": told.status.model_copy(update={"conditions": conditions})}
+    )
+
+
+def test_a_restart_makes_nothing_of_it_deletable() -> None:
+    """To the new process the machine is older than itself; the pool remembers."""
+    assert opened(lived(telling(), shown=(bought(-100.0),))) == []
+
+
+def test_it_ends_when_the_cloud_has_no_orphan_any_more() -> None:
+    found = said_by(removal_held, lived(telling(), shown=()), at(200))
+    assert found is not None
+    assert found[:2] == ("False", "Released")
+
+
+def test_no_number_of_requests_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(another_writer, "MOST_REQUESTS", 3)
+    given = world(*(request(f"default-{number}") for number in range(5)))
+    remembered = passed(given, 0.0).ledger.removal.requested
+    assert list(remembered) == ["uid-default-2", "uid-default-3", "uid-default-4"]
