@@ -34,12 +34,13 @@ from growth.api.wellknown import (
     TEMPLATE_ANNOTATION,
 )
 from growth.api.written import write_time
+from growth.scheduling.node import Node
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from growth.api.noderecord import NodeRecord
-    from growth.scheduling.node import Node
+    from growth.scheduling.cluster import Object
     from growth.scheduling.taints import Taint
 
 OF_PEOPLE: Final = frozenset(
@@ -62,6 +63,18 @@ def believed(node: Node, record: NodeRecord | None) -> Node:
         **recorded_annotations(record),
     }
     return _with(node, labels=labels, annotations=annotations, taints=node.spec.taints)
+
+
+def as_believed(seen: Iterable[Object], records: Mapping[str, NodeRecord]) -> Iterator[Object]:
+    """What was read from a cluster, with Nodes as the reconciler sees them.
+
+    They stay as they are written if there is no record at all: the reconciler there writes none.
+    """
+    for each in seen:
+        if isinstance(each, Node) and records:
+            yield believed(each, records.get(each.name))
+        else:
+            yield each
 
 
 def _cordoned(node: Node) -> Mapping[str, str]:

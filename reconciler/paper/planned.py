@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from growth.api.nodeclass import NodeClass
     from growth.api.nodepool import NodePool
+    from growth.api.noderecord import NodeRecord
     from growth.scheduling.cluster import Object
     from reconciler.planning.applying import Applied
     from reconciler.planning.problem import PlanningProblem
@@ -74,6 +75,7 @@ def world_of(
     node_classes: Mapping[ClassKey, NodeClass],
     offerings: Mapping[ClassKey, tuple[Offering, ...]],
     requests: Iterable[NodeRequest] = (),
+    records: Iterable[NodeRecord] = (),
 ) -> World:
     """A world in which nothing moves."""
     cluster_objects = list(objects)
@@ -89,6 +91,7 @@ def world_of(
         node_classes=node_classes,
         requests={request.name: request for request in requests},
         removals={},
+        records={record.name: record for record in records},
         offerings=offerings,
         answers={},
         busy=frozenset(),

@@ -34,7 +34,7 @@ APPS = f"/apis/apps/v1/namespaces/{NAMESPACE}"
 GROWTH = "/apis/growth.dev/v1alpha1"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 COLLECTIONS = (
-    *("/pods", "/nodes", "/leases", "/namespaces", "pools", "classes"),
+    *("/pods", "/nodes", "records", "requests", "/leases", "/namespaces", "pools", "classes"),
     *("/deployments", "/daemonsets"),
 )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from growth.api.nodepool import NodePool
+from growth.api.noderecord import NodeRecord
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.cli.cluster.survey import Survey, survey
@@ -76,6 +77,26 @@ def removal(name: str, phase: str = "Pending", **status: Any) -> NodeRemovalRequ
     )
 
 
+def record(name: str = "default-1", /, **fields: Any) -> NodeRecord:
+    """The record of a machine that was bought three hours ago."""
+    return NodeRecord.model_validate(
+        {
+            "metadata": {"name": name},
+            "spec": {
+                "pool": "default",
+                "nodeClassRef": {"kind": "HetznerNodeClass", "name": "default"},
+                "serverType": "cx33",
+                "location": "nbg1",
+                "price": "0.0136",
+                "nodeID": "1",
+                "requestUID": "uid",
+                "boughtAt": moment(ago=3 * 3600),
+            },
+            **fields,
+        }
+    )
+
+
 def node(
     name: str = "default-1",
     /,
@@ -133,7 +154,7 @@ def waiting(name: str, /, **fields: Any) -> Pod:
 
 
 def seen(*contents: Any) -> Survey:
-    ours = (NodePool, NodeRequest, NodeRemovalRequest)
+    ours = (NodePool, NodeRequest, NodeRecord, NodeRemovalRequest)
     resources = [each for each in contents if isinstance(each, ours)]
     objects = [each for each in contents if not isinstance(each, ours)]
     return survey(resources, objects, now=NOW)

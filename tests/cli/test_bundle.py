@@ -28,6 +28,7 @@ from tests.cli.test_plan_from_cluster import node_class, pool, wait_for_pods
 from tests.reconciler import build as worlds
 from tests.scheduling import build
 from tests.thread.growing import deployment
+from tests.trust.build import with_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -172,12 +173,17 @@ def shop() -> SeenCluster:
     labelled = worlds.pool(labels={"disk": "acme-ssd"})
     status = type(labelled.status).model_validate({"kept": [kept]})
     labelled = labelled.model_copy(update={"status": status})
+    blueprint = json.dumps({"labels": {"disk": "acme-ssd"}})
+    contested = {"type": "Contested", "status": "True", "reason": "AnotherNode"}
+    contested |= {"lastTransitionTime": AT.isoformat(), "message": "Node acme-node-1 has its ID"}
+    known = {"template": blueprint, "conditions": [contested]}
     workload = {"kind": "StatefulSet", "namespace": "acme", "name": "payroll", "pods": 1}
     return SeenCluster(
         objects=(
             waits,
             other,
             build.node("acme-node-1", labels={"disk": "acme-ssd"}),
+            with_words(build.node("default-1"), annotations={"growth.dev/template": blueprint}),
             build.claim("payroll-data", metadata={"namespace": "acme"}),
             build.namespace("acme"),
         ),
@@ -185,6 +191,7 @@ def shop() -> SeenCluster:
             labelled,
             worlds.node_class(),
             worlds.request(pods=(waits,), workloads=[workload]),
+            worlds.record(template=blueprint, status=known),
         ),
         config_maps={},
         unreadable=(),
@@ -207,7 +214,7 @@ def test_hashed_names_can_not_be_found_and_machines_keep_theirs() -> None:
 def test_what_rules_compare_is_still_equal_after_hashing() -> None:
     seen = seen_of(Hashing(b"key", kept=frozenset({"default-1"})).of(input_of(shop(), AT)))
     waits, other = (each for each in seen.objects if isinstance(each, Pod))
-    node = next(each for each in seen.objects if type(each).__name__ == "Node")
+    node = next(each for each in seen.objects if "disk" in each.metadata.labels)
     (bought,) = (each for each in seen.resources if isinstance(each, NodePool))
     assert waits.spec.node_selector["disk"] == node.metadata.labels["disk"]
     assert waits.spec.node_selector["disk"] == bought.spec.labels["disk"]
@@ -216,6 +223,16 @@ def test_what_rules_compare_is_still_equal_after_hashing() -> None:
     assert term.selector.matches(other.metadata.labels)
     claim = next(each for each in seen.objects if type(each).__name__ == "PersistentVolumeClaim")
     assert waits.claims[0].name == claim.metadata.name
+
+
+def test_records_are_in_a_bundle_and_without_free_texts_if_names_are_hashed() -> None:
+    given = input_of(shop(), AT)
+    (whole,) = seen_of(given).records.values()
+    assert whole.spec.template is not None
+    (hashed,) = seen_of(Hashing(b"key", kept=frozenset({"default-1"})).of(given)).records.values()
+    assert (hashed.name, hashed.spec.node_id) == ("default-1", "kwok://default-1")
+    assert (hashed.spec.template, hashed.status.template) == (None, None)
+    assert [each.message for each in hashed.status.conditions] == [""]
 
 
 def test_of_events_on_other_objects_only_reason_and_time_are_told() -> None:
@@ -232,7 +249,7 @@ def test_the_list_tells_each_part_with_its_size() -> None:
         bundle_lines([part("versions.json", "versions", {}), input_part(input_of(shop(), AT))])
     )
     assert lines[0] == "  versions.json            2 bytes  versions"
-    assert "1 Namespace, 1 Node, 1 NodePool" in " ".join(" ".join(lines).split())
+    assert "1 Namespace, 2 Node, 1 NodePool, 1 NodeRecord" in " ".join(" ".join(lines).split())
     assert max(len(line) for line in lines) <= 100
 
 

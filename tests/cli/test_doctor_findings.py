@@ -71,6 +71,15 @@ def test_an_installation_that_is_well_is_all_green() -> None:
     assert all(not each.hint for each in found)
 
 
+def test_machines_that_have_their_records_are_counted() -> None:
+    cluster = installed()
+    both(of_machine("Node"), of_machine("NodeRecord"))(cluster)
+
+    (found,) = [each for each in findings(cluster) if each.subject == "records"]
+
+    assert (found.level, found.text) == (Level.OK, "1 machine, each with its record")
+
+
 class WithoutLeases(Cluster):
     """An API server that knows no such kind."""
 
@@ -246,6 +255,17 @@ def pools(**status: Any) -> Callable[[Cluster], object]:
     return lambda cluster: cluster.put(f"{GROWTH}/nodepools/default", pool("default", **status))
 
 
+def of_machine(kind: str, **fields: Any) -> Callable[[Cluster], object]:
+    """A Node with growth's labels, or a NodeRecord."""
+    metadata = {"name": "default-1", "labels": {"growth.dev/managed-by": "growth"}}
+    path = "/api/v1/nodes" if kind == "Node" else f"{GROWTH}/noderecords"
+    return lambda cluster: cluster.put(f"{path}/default-1", {"metadata": metadata, **fields})
+
+
+def both(*ways: Callable[[Cluster], object]) -> Callable[[Cluster], object]:
+    return lambda cluster: [way(cluster) for way in ways]
+
+
 def version(said: str) -> Callable[[Cluster], object]:
     return lambda cluster: setattr(cluster, "version_said", said)
 
@@ -258,6 +278,12 @@ FAIL, WARN = Level.FAIL, Level.WARN
 BLOCKED = {"reason": "AccessRefused", "message": "Secret growth-system/hetzner isn't there"}
 DOUBT = {"type": "PricesBelieved", "reason": "Implausible", "message": "cx23: it costs nothing"}
 PAUSED = {"type": "Paused", "status": "True", "reason": "Paused", "message": "until noon"}
+CLAIMED = {
+    "type": "Contested",
+    "status": "True",
+    "reason": "AnotherNode",
+    "message": "Node theirs has the providerID of this machine.",
+}
 HELD = {"type": "RemovalHeld", "status": "True", "reason": "R", "message": "too many orphans"}
 MISSING = {"type": "TypesMissing", "status": "True", "reason": "NotSold", "message": "cx11: gone"}
 LIMIT = {"type": "LimitReached", "status": "True", "reason": "Nodes", "message": "limits.nodes: 3"}
@@ -451,6 +477,19 @@ BROKEN: dict[str, Broken] = {
         "class default",
         "the containerd of debian-13 is too old",
         "a snapshot that contains containerd 2",
+    ),
+    "a node without a record": Broken(
+        of_machine("Node"), WARN, "records", "no NodeRecord for 1 Node", "growth ignores such"
+    ),
+    "a record without a node": Broken(
+        of_machine("NodeRecord"), WARN, "records", "no Node for 1 NodeRecord", "the provider"
+    ),
+    "a machine that two nodes claim": Broken(
+        both(of_machine("Node"), of_machine("NodeRecord", status={"conditions": [CLAIMED]})),
+        WARN,
+        "records",
+        "default-1: Node theirs has the providerID",
+        "delete that Node",
     ),
     "a pool that can't buy": Broken(
         pools(blocked=BLOCKED),

@@ -14,6 +14,7 @@ import pytest
 from growth.api.written import write_time
 from growth.cli.__main__ import main
 from growth.cli.cluster.events import ObjectEvent
+from growth.cli.cluster.looking_up import node_named
 from growth.cli.cluster.names import ALONE
 from growth.cli.explain import node as explain_node
 from growth.cli.explain import pod as explain_pod
@@ -28,6 +29,7 @@ from tests.cli.seen import (
     owned,
     pod,
     pool,
+    record,
     removal,
     request,
     seen,
@@ -354,6 +356,46 @@ def test_a_node_of_others_is_never_touched() -> None:
     other = build.node("theirs")
     story = explain_node.explained_node(other, seen(other))
     assert story.headline == "theirs wasn't bought by growth, so growth doesn't manage it."
+
+
+CONTESTED = {
+    "conditions": [
+        {
+            "type": "Contested",
+            "status": "True",
+            "reason": "AnotherNode",
+            "message": "Node theirs has the providerID of this machine.",
+            "lastTransitionTime": moment(ago=1),
+        }
+    ]
+}
+
+
+def test_a_node_with_growths_labels_and_no_record_is_told_apart_from_a_machine() -> None:
+    there = seen(node(), node("default-2"), record(), pool())
+    story = explain_node.explained_node(there.scene.cluster.nodes["default-2"], there)
+    assert story.headline == "default-2 wasn't bought by growth, so growth doesn't manage it."
+    assert facts(story)["claims"] == (
+        "it has growth's labels but no NodeRecord, so growth ignores what they say"
+    )
+
+
+def test_a_node_says_what_its_record_says() -> None:
+    lying = node(price="99", annotations={"growth.dev/server-id": "666"})
+    there = seen(lying, record(status=CONTESTED), pool())
+    story = explain_node.explained_node(there.scene.cluster.nodes["default-1"], there)
+    assert story.headline == "default-1 is a cx33 in nbg1, pool default, 0.0136 per hour."
+    assert facts(story)["machine"] == "1"
+    assert facts(story)["contested"] == "Node theirs has the providerID of this machine."
+
+
+def test_a_machine_of_which_only_the_record_is_left_is_explained_by_it() -> None:
+    left = record(status={"node": {"name": "default-1", "uid": "uid"}})
+    there = seen(left, pool())
+    assert node_named("default-1", there) is left
+    story = explain_node.recorded(left, there)
+    assert story.headline == "default-1 has no node any more: a cx33 in nbg1, 0.0136 per hour."
+    assert facts(story)["bought"] == "3 h ago for pool default"
 
 
 # A pool

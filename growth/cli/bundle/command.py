@@ -145,7 +145,8 @@ def _hashed(given: Input, survey: Survey) -> Input:
 
     nodes = survey.scene.cluster.nodes.values()
     machines = {node.name for node in nodes if pool_of_node(node)} | set(survey.scene.requests)
-    return Hashing(secrets.token_bytes(32), kept=frozenset(machines)).of(given)
+    kept = frozenset(machines | survey.records.keys())
+    return Hashing(secrets.token_bytes(32), kept=kept).of(given)
 
 
 def _versions(kubernetes: str) -> dict[str, str]:

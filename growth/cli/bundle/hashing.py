@@ -12,6 +12,8 @@ import hashlib
 import hmac
 from typing import Any, Final
 
+from growth.api.noderecord import NodeRecord
+from growth.api.wellknown import TEMPLATE_ANNOTATION
 from growth.cli.plan.input import Input, as_builtins
 
 NAMES: Final = frozenset(
@@ -77,6 +79,8 @@ class Hashing:
             known["objects"][kind] = [self._of_kind(kind, each) for each in several]
         for kind, several in known["resources"].items():
             known["resources"][kind] = [self._of_ours(each) for each in several]
+        for record in known["resources"].get(NodeRecord.__name__, ()):
+            _without_texts(record)
         return Input(**{**known, "at": given.at})
 
     def name(self, name: str) -> str:
@@ -90,6 +94,8 @@ class Hashing:
         if kind == "CSINode":
             # It has its node's name, and names drivers, which aren't secret.
             changed["metadata"] = self._changed(changed["metadata"], NAMES)
+        if kind == "Node":
+            changed["metadata"]["annotations"].pop(TEMPLATE_ANNOTATION, None)
         return changed
 
     def _of_ours(self, one: dict[str, Any]) -> dict[str, Any]:
@@ -135,3 +141,12 @@ class Hashing:
 
     def _label(self, label: str, value: str) -> str:
         return value if label.startswith(DEFINED) else self.name(value)
+
+
+def _without_texts(record: dict[str, Any]) -> None:
+    """Take out what may name labels of the pool, or Nodes of others. No plan depends on it."""
+    status = record.get("status", {})
+    for told in (record["spec"], status):
+        told.pop("template", None)
+    for condition in status.get("conditions", ()):
+        condition["message"] = ""

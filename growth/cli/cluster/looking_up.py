@@ -12,11 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from growth.api.nodepool import NodePool
+    from growth.api.noderecord import NodeRecord
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.api.noderequest import NodeRequest
     from growth.cli.cluster.survey import Survey
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
+
+    NodeOrWhatTellsOfIt = Node | NodeRequest | NodeRemovalRequest | NodeRecord
 
 DEFAULT_NAMESPACE: Final = "default"
 
@@ -42,10 +45,11 @@ def pod_named(name: str, namespace: str | None, seen: Survey) -> Pod:
     return pods[several[0]]
 
 
-def node_named(name: str, seen: Survey) -> Node | NodeRequest | NodeRemovalRequest:
-    """The node, request or removal with this name or unique part of a name."""
+def node_named(name: str, seen: Survey) -> NodeOrWhatTellsOfIt:
+    """The node, request, removal or record with this name or unique part of a name."""
     scene = seen.scene
-    there: dict[str, Node | NodeRequest | NodeRemovalRequest] = {
+    there: dict[str, NodeOrWhatTellsOfIt] = {
+        **seen.records,
         **scene.removals,
         **scene.requests,
         **scene.cluster.nodes,

@@ -30,7 +30,8 @@ from growth.clocks import wall_clock
 from growth.demand.detection import is_demand
 from growth.instant import Instant
 from growth.keeping.answer import keepings
-from growth.keeping.believing import believed
+from growth.keeping.believing import as_believed
+from growth.keeping.marks import pool_of_node
 from growth.keeping.paid_hours import paid_hour_of
 from growth.keeping.scene import KeepingScene
 from growth.keeping.size import size_in_status
@@ -79,6 +80,10 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
     """Pods without a node that haven't finished."""
     ended: tuple[Pod, ...]
     """Finished pods."""
+    records: Mapping[str, NodeRecord] = {}
+    """What growth knows of each machine, by its name."""
+    unrecorded: frozenset[str] = frozenset()
+    """Nodes with growth's labels and without a record, in a cluster that has records."""
     kept: Mapping[str, Keeping]
     """The keeping of each of growth's nodes."""
     now: Instant
@@ -97,7 +102,8 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
     def names(self) -> ShortNames:
         """Short names of nodes, requests and removals."""
         scene = self.scene
-        return ShortNames([*scene.cluster.nodes, *scene.requests, *scene.removals])
+        machines = (*scene.requests, *scene.removals, *self.records)
+        return ShortNames([*scene.cluster.nodes, *machines])
 
 
 async def surveyed(lists: Lists) -> Survey:
@@ -123,7 +129,9 @@ def survey(
 ) -> Survey:
     """The survey of what was read."""
     known = list(resources)
-    found = _believed(seen, _named(known, NodeRecord))
+    records = _named(known, NodeRecord)
+    written = list(seen)
+    found = list(as_believed(written, records))
     pools, requests = _named(known, NodePool), _named(known, NodeRequest)
     classes = [each for each in known if isinstance(each, NodeClass)]
     pods = [each for each in found if isinstance(each, Pod)]
@@ -148,6 +156,8 @@ def survey(
         scene=scene,
         pending=pending,
         ended=tuple(each for each in pods if each.is_finished),
+        records=records,
+        unrecorded=_unrecorded(written, found),
         kept=keepings(scene, instant),
         now=instant,
         unreadable=tuple(sorted(unreadable)),
@@ -156,13 +166,13 @@ def survey(
     )
 
 
-def _believed(seen: Iterable[Object], records: Mapping[str, NodeRecord]) -> list[Object]:
-    """Nodes as the reconciler sees them; as they are written if it writes no records yet."""
-    if not records:
-        return list(seen)
-    return [
-        believed(each, records.get(each.name)) if isinstance(each, Node) else each for each in seen
-    ]
+def _unrecorded(written: Iterable[Object], found: Iterable[Object]) -> frozenset[str]:
+    return frozenset(
+        before.name
+        for before, after in zip(written, found, strict=True)
+        if isinstance(before, Node) and isinstance(after, Node)
+        if pool_of_node(before) and not pool_of_node(after)
+    )
 
 
 def paused(pool: NodePool) -> PausedUntil | None:

@@ -24,6 +24,7 @@ from growth.cli.doctor.examination.definitions import examine_objects
 from growth.cli.doctor.examination.finding import ExaminedCluster, Level, fail, warn
 from growth.cli.doctor.examination.pools import examine_node_classes, examine_pools
 from growth.cli.doctor.examination.processes import examine_processes
+from growth.cli.doctor.examination.records import examine_records
 from growth.cli.doctor.examination.rights import examine_rights
 from growth.cli.doctor.examination.scheduler import examine_scheduler
 from growth.cli.doctor.proof import running
@@ -49,6 +50,7 @@ EXAMINATIONS: Final[tuple[Examination, ...]] = (
     examine_certificates,
     examine_admission,
     examine_scheduler,
+    examine_records,
     examine_node_classes,
     examine_pools,
 )

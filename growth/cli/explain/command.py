@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from typing_extensions import override
 
+from growth.api.noderecord import NodeRecord
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.cli.cluster.connecting import add_connection_arguments, completed
@@ -52,8 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_output_argument(parser)
     parser.epilog = (
         "For example: growth explain pod shop/web-0, or growth explain node/default-7b0c. "
-        "NodeRequests and NodeRemovalRequests work too: nr/NAME. It reads only Kubernetes objects "
-        "and events, so it also works when growth isn't running."
+        "NodeRequests, NodeRecords and NodeRemovalRequests work too: nr/NAME. It reads only "
+        "Kubernetes objects and events, so it also works when growth isn't running."
     )
 
 
@@ -87,6 +88,8 @@ async def _with_events(arguments: argparse.Namespace, lists: Lists, seen: Survey
                     story = explain_node.awaited(node, seen)
                 case NodeRemovalRequest():
                     story = explain_node.leaving(node, seen)
+                case NodeRecord():
+                    story = explain_node.recorded(node, seen)
                 case _:
                     story = explain_node.explained_node(node, seen)
             events = await events_on(lists, story.kind, node.name)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from growth.api.conditions import condition_of_type
+from growth.api.noderecord import CONTESTED
 from growth.api.noderequest import RequestPhase
 from growth.api.wellknown import PLAN_ANNOTATION, SERVER_ID_ANNOTATION
 from growth.cli.cost.expenses import expense, filled, price_when_bought
@@ -23,6 +25,7 @@ from growth.undecodable import UNDECODABLE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from growth.api.noderecord import NodeRecord
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.api.noderequest import NodeRequest
     from growth.cli.cluster.survey import Survey
@@ -41,7 +44,7 @@ def explained_node(node: Node, seen: Survey) -> Explanation:
             kind="Node",
             name=node.name,
             headline=f"{node.name} wasn't bought by growth, so growth doesn't manage it.",
-            facts=tuple(_load(node, seen)),
+            facts=(*_unproven(node, seen), *_load(node, seen)),
         )
     return Explanation(
         kind="Node",
@@ -49,6 +52,7 @@ def explained_node(node: Node, seen: Survey) -> Explanation:
         headline=_headline(node),
         facts=(
             *_bought(node, seen),
+            *_contested(seen.records.get(node.name)),
             *_load(node, seen),
             *keeping_facts(keeping, seen.now.wall),
             *_removal(node.name, seen),
@@ -88,6 +92,37 @@ def leaving(removal: NodeRemovalRequest, seen: Survey) -> Explanation:
         facts=(Fact("how far", phase), *_removal(removal.name, seen)),
         figures={"pool": spec.pool, "phase": phase.value, "reason": spec.reason.value},
     )
+
+
+def recorded(record: NodeRecord, seen: Survey) -> Explanation:
+    """The explanation of a machine of which only its record is left."""
+    spec, joined = record.spec, record.status.node
+    has_been = "isn't a node yet" if joined is None else "has no node any more"
+    what = f"{spec.server_type} in {spec.location}, {hourly(spec.price, spec.currency)} per hour"
+    return Explanation(
+        kind="NodeRecord",
+        name=record.name,
+        headline=f"{record.name} {has_been}: a {what}.",
+        facts=(
+            Fact("bought", f"{ago(spec.bought_at, seen.now.wall)} for pool {spec.pool}"),
+            Fact("machine", spec.node_id),
+            *_contested(record),
+            Fact("how far", "the record goes once the provider no longer lists the machine"),
+        ),
+        figures={"pool": spec.pool, "serverType": str(spec.server_type), "price": str(spec.price)},
+    )
+
+
+def _unproven(node: Node, seen: Survey) -> Iterator[Fact]:
+    if node.name in seen.unrecorded:
+        text = "it has growth's labels but no NodeRecord, so growth ignores what they say"
+        yield Fact("claims", text)
+
+
+def _contested(record: NodeRecord | None) -> Iterator[Fact]:
+    conditions = () if record is None else record.status.conditions
+    if (found := condition_of_type(conditions, CONTESTED)) is not None:
+        yield Fact("contested", found.message)
 
 
 def _headline(node: Node) -> str:

@@ -14,6 +14,7 @@ import msgspec
 from growth.api.kinds import NODE_CLASSES
 from growth.api.nodeclass import NodeClass
 from growth.api.nodepool import NodePool
+from growth.api.noderecord import NodeRecord
 from growth.api.noderequest import NodeRequest
 from growth.cli.cluster.lists import NotInstalled, reading_lists, together
 from growth.cli.plan.prices import DataKey
@@ -27,20 +28,31 @@ if TYPE_CHECKING:
 
     from growth.cli.cluster.lists import Lists
 
-Ours = NodePool | NodeRequest | NodeClass
-OURS: Final[tuple[type[Ours], ...]] = (NodePool, NodeRequest, *NODE_CLASSES.values())
+Ours = NodePool | NodeRequest | NodeRecord | NodeClass
+OURS: Final[tuple[type[Ours], ...]] = (
+    NodePool,
+    NodeRequest,
+    NodeRecord,
+    *NODE_CLASSES.values(),
+)
 
 
 class SeenCluster(msgspec.Struct, frozen=True, kw_only=True):
     """A cluster at one moment."""
 
     objects: tuple[Object, ...]
+    """Objects of Kubernetes' own kinds, as they are written."""
     resources: tuple[Ours, ...]
     """Objects of growth's kinds."""
     config_maps: Mapping[DataKey, str]
     """The ConfigMaps with the catalogues of node classes."""
     unreadable: tuple[str, ...]
     """Objects that were left out: kind and name."""
+
+    @property
+    def records(self) -> Mapping[str, NodeRecord]:
+        """What growth knows of each machine, by its name."""
+        return {each.name: each for each in self.resources if isinstance(each, NodeRecord)}
 
 
 async def see_cluster(arguments: argparse.Namespace) -> SeenCluster:

@@ -11,6 +11,7 @@ from growth.api.files import Mistakes
 from growth.api.kinds import NODE_CLASSES
 from growth.api.nodeclass import NodeClass
 from growth.api.nodepool import NodePool
+from growth.api.noderecord import NodeRecord
 from growth.api.noderequest import NodeRequest
 from growth.api.problems import DocumentProblem
 from growth.api.wellknown import DEFAULT_NODE_CLASS
@@ -25,6 +26,7 @@ from growth.cli.terminal import inputs
 from growth.clocks import wall_clock
 from growth.errors import Misconfigured
 from growth.instant import Instant
+from growth.keeping.believing import as_believed
 from growth.scheduling.expansion import expanded
 from growth.scheduling.pod import Pod
 from reconciler.core.world import World
@@ -112,9 +114,10 @@ def plan_reading(arguments: argparse.Namespace) -> PlanReading:
     live, now = _live(arguments)
     files = plan_manifests.what_runs(manifests.others, PlannedReplicas(arguments.replicas))
     written = _objects(manifests, files, live)
+    seen = as_believed(live.objects, live.records)
     return PlanReading(
         world=world(
-            overlaid(live.objects, written, owners_in(body for _, body in files.objects)),
+            overlaid(seen, written, owners_in(body for _, body in files.objects)),
             tuple(with_files_applied(live.resources, (one for _, one in manifests.resources))),
             prices,
             config_maps={**live.config_maps, **dict(_config_maps(manifests))},
@@ -211,4 +214,5 @@ def world(
         node_classes=dict(classes),
         offerings=offerings_by_class(dict(classes), prices, config_maps=config_maps, now=now.wall),
         requests=[one for one in resources if isinstance(one, NodeRequest)],
+        records=[one for one in resources if isinstance(one, NodeRecord)],
     )
