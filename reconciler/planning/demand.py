@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from growth.api.nodepool import NodePool
@@ -35,11 +36,14 @@ NEW = 2.0
 server are whole seconds; if its clock and this one differ by more, no pod counts as new."""
 
 
+_BY_NAME = attrgetter("metadata.namespace", "metadata.name", "metadata.uid")
+
+
 def wanting(world: World) -> dict[str, Pod]:
     """All demand, by uid, in a stable order."""
     found = (pod for uid, pod in world.pending.items() if world.demand.is_demand(uid))
     # A cache holds pods in the order in which events came, which isn't the same after a restart.
-    ordered = sorted(found, key=lambda pod: (pod.name, pod.metadata.uid))
+    ordered = sorted(found, key=_BY_NAME)
     closed = _pools_without_demand(world)
     return {pod.metadata.uid: pod for pod in ordered if not _is_all_closed(pod, world, closed)}
 
@@ -73,6 +77,19 @@ def to_be_planned(
         for uid, pod in waiting.items()
         if uid not in tries or tries[uid].standing(now) is PodTries.NORMAL
     }
+
+
+def is_any_to_be_planned(world: World, now: float) -> bool:
+    """Whether demand without a place would take part in a plan that is made now."""
+    places, tries = world.ledger.planning.nominated.places, world.ledger.planning.tries
+    closed = _pools_without_demand(world)
+    return any(
+        uid not in places
+        and (uid not in tries or tries[uid].standing(now) is PodTries.NORMAL)
+        and world.demand.is_demand(uid)
+        and not _is_all_closed(pod, world, closed)
+        for uid, pod in world.pending.items()
+    )
 
 
 def pools_by_pod(

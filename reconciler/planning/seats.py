@@ -58,6 +58,9 @@ def seated(
     now: Instant,
 ) -> Mapping[str, Nomination]:
     """The places of pending pods that take a seat of their workload."""
+    # Mostly there are none, and as many pods as there may wait for ever are not asked in vain.
+    if not any(request.spec.workloads for request in requests.values()):
+        return {}
     asking = {workload_of(pod) for pod in waiting.values()}
     seats = free(asking, world, requests, nominated, now)
     return dict(_Seating(world, requests, nominated, now).places(waiting, seats)) if seats else {}

@@ -8,6 +8,7 @@ until an offer that was out of stock proves to be available again.
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import lru_cache
 
 import msgspec
 
@@ -66,6 +67,8 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
         return PodTries.WAITING if now < self.counted_at + pause else PodTries.NORMAL
 
 
+# Asked several times in each pass for each pod in back-off, of which there may be thousands.
+@lru_cache(maxsize=1024)
 def pause_after_tries(count: int, *, patience: int = PATIENCE) -> float:
     """Seconds until the next try, after so many in a row."""
     if count < patience:

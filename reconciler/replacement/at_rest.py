@@ -9,7 +9,7 @@ from growth.api.noderequest import COMING
 from reconciler.buying.market import sold
 from reconciler.facts.requested import all_requests
 from reconciler.facts.serving import serves_now
-from reconciler.planning.demand import to_be_planned, wanting, without_place
+from reconciler.planning.demand import is_any_to_be_planned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -33,8 +33,7 @@ def is_moving(world: World, now: Instant, swaps: Iterable[Swap]) -> bool:
         or any(each.status.phase in COMING for each in all_requests(world).values())
     ):
         return True
-    waiting = without_place(wanting(world), planning.nominated)
-    return bool(to_be_planned(waiting, planning.tries, now.monotonic))
+    return is_any_to_be_planned(world, now.monotonic)
 
 
 def sight(nodes: Iterable[Node], most: Mapping[str, int], world: World) -> tuple[object, ...]:

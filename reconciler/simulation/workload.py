@@ -19,6 +19,7 @@ from reconciler.simulation.kubelets import COMPLETES_AFTER_ANNOTATION, ENDS_AFTE
 from reconciler.simulation.replicas import SimulatedWorkload
 
 if TYPE_CHECKING:
+    from growth.kube.cache.resource import Key
     from reconciler.simulation.living import Living
     from reconciler.simulation.server import StoredChange
     from reconciler.simulation.story import Story
@@ -37,6 +38,9 @@ SHAPES: Final = (
 """Requests of pods; the last one fits on no machine in the catalogue."""
 CHANGES_EVERY = 45.0
 """The average seconds between two changes of the workload."""
+GIVEN_UP_AFTER: Final = 1800.0
+"""Seconds after which an owner deletes a pod that fits on no machine; otherwise they would pile up,
+and a run of many hours would mostly be about them."""
 NAMESPACE = "work"
 AGENT: Final = {
     "metadata": {"name": "agent", "namespace": "system", "uid": "agent"},
@@ -88,10 +92,20 @@ class Workloads:
             replicas.want(owner, wish.number)
 
     def _pod_changed(self, event: StoredChange) -> None:
-        """Delete completed pods, as with the time to live of a Job."""
+        """Delete completed pods and hopeless ones, as with the limits of a Job."""
         old, new = event.old, event.new
-        if new is not None and new.is_finished and not old.is_finished:
+        if old is None and COMPLETES_AFTER_ANNOTATION in new.metadata.annotations:
+            self._living.timeline.after(GIVEN_UP_AFTER, self._give_up, event.key, new)
+        elif old is not None and new is not None and new.is_finished and not old.is_finished:
             self._living.kubelets.gone_after(ENDS_AFTER, event.key, new)
+
+    def _give_up(self, key: Key, made: Pod) -> None:
+        """Delete this pod if no machine could hold it; the others must still be served."""
+        pod: Pod | None = self._living.server.kind("pods").objects.get(key)
+        if pod is None or pod.metadata.uid != made.metadata.uid or pod.spec.node_name:
+            return
+        if not self._living.possible.sorts_for(pod):
+            self._living.kubelets.end(key)
 
 
 def wishes(story: Story) -> list[WorkloadWish]:
