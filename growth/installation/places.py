@@ -60,6 +60,7 @@ NAMESPACE_PART: Final = ManifestPart("base/namespace.yaml")
 """It is applied first. Helm creates the namespace itself."""
 PARTS: Final = (
     ManifestPart("base/priority.yaml"),
+    ManifestPart("base/flow-control.yaml"),
     ManifestPart("base/guard.yaml"),
     ManifestPart("base/reconciler.yaml"),
     ManifestPart("base/certs.yaml", _MANAGED),

@@ -235,6 +235,7 @@ def left(cluster: LiveCluster) -> list[str]:
     """What is still there of growth, its namespace apart, which takes a moment to end."""
     kinds = (
         *("crd", "clusterrole", "clusterrolebinding", "priorityclass"),
+        *("flowschema", "prioritylevelconfiguration"),
         *("mutatingwebhookconfiguration", "validatingadmissionpolicy"),
         *("validatingadmissionpolicybinding", "mutatingadmissionpolicy"),
     )

@@ -1,0 +1,80 @@
+"""Fair queuing in the API server: growth's requests don't wait behind those of other accounts."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from growth.kube.transport import connect
+from tests.manifests.reading import ALL, SYSTEM
+from tests.manifests.test_rights import token_of
+from tests.manifests.witness import witness
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.live import LiveCluster
+
+NODES = "/api/v1/nodes"
+LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{SYSTEM}/leases/growth-reconciler"
+SCHEMAS = [each for each in ALL if each["kind"] == "FlowSchema"]
+
+
+def accounts_of(schemas: list[dict[str, object]]) -> set[str]:
+    subjects = [
+        subject["serviceAccount"]
+        for schema in schemas
+        for rule in schema["spec"]["rules"]  # type: ignore[index]
+        for subject in rule["subjects"]
+    ]
+    assert {each["namespace"] for each in subjects} == {SYSTEM}
+    return {each["name"] for each in subjects}
+
+
+def test_every_account_of_growth_has_its_flow() -> None:
+    installed = {each["metadata"]["name"] for each in ALL if each["kind"] == "ServiceAccount"}
+
+    assert accounts_of(SCHEMAS) == installed
+
+
+@pytest.mark.cluster
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize(
+    ("account", "path", "schema"),
+    [
+        ("growth-reconciler", NODES, "growth"),
+        ("growth-reconciler", LEASE, "growth-leader-election"),
+        ("growth-extender", NODES, "growth"),
+    ],
+)
+async def test_requests_of_an_account_land_in_its_flow(
+    installed: LiveCluster, tmp_path: Path, account: str, path: str, schema: str
+) -> None:
+    token = await asyncio.to_thread(token_of, installed, account)
+    async with (
+        witness(installed, token, tmp_path) as proxy,
+        await connect(kubeconfig=proxy.kubeconfig, process="test") as connection,
+    ):
+        answer = await connection.request("GET", path)
+
+    assert answer.headers["X-Kubernetes-PF-FlowSchema-UID"] == uid(installed, "flowschema", schema)
+
+
+@pytest.mark.cluster
+@pytest.mark.timeout(180)
+def test_every_flow_leads_to_a_level_that_exists(installed: LiveCluster) -> None:
+    dangling = {
+        schema["metadata"]["name"]: condition["status"]
+        for schema in installed.get("flowschemas")["items"]
+        for condition in schema["status"]["conditions"]
+        if condition["type"] == "Dangling" and schema["metadata"]["name"].startswith("growth")
+    }
+
+    assert dangling == {"growth": "False", "growth-leader-election": "False"}
+
+
+def uid(cluster: LiveCluster, *words: str) -> str:
+    found: str = cluster.get(*words)["metadata"]["uid"]
+    return found
