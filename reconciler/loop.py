@@ -5,6 +5,7 @@ broken, nothing is carried out, now or later: the scene is told to stop, and a p
 
 A rule that fails on what others have written stops nothing else: its subject is put aside, and the
 pass is made again (reconciler/aside). If no subject can be blamed, the rule is left out this time.
+A subject is put aside for a while, too, if a step about it crashed.
 
 The loop wakes when something has changed, or at the time that a room asked for, and turns a burst
 of changes into one pass. What the rooms remember between passes is the ledger, which only this loop
@@ -29,9 +30,11 @@ from reconciler.aside.attempts import (
     blamed_for_failure,
     guarded,
     new_words,
+    next_try,
     put_aside_by_judge,
     without_changed,
 )
+from reconciler.aside.crashed import with_crashed
 from reconciler.aside.standing_in import with_stand_ins
 from reconciler.aside.telling import told_of_aside
 from reconciler.brakes import rule as brakes
@@ -120,7 +123,7 @@ def decide(
     # see.
     if world.ledger.brakes.breach is not None:
         return PassOutcome(ledger=world.ledger, sequences=(), wake_at=NEVER)
-    given = without_changed(world)
+    given = with_crashed(without_changed(world, now), now)
     while True:
         try:
             return _attempted(given, now, rooms, judge)
@@ -133,7 +136,8 @@ def _attempted(given: World, now: Instant, rooms: Sequence[Room[Any]], judge: Ju
     failing = given.ledger.aside.failing
     world = with_stand_ins(given)
     decided, after = _decided(world, now, rooms)
-    wake_at = min(decided.wake_at, now.monotonic + AGAIN) if failing else decided.wake_at
+    wake_at = min(decided.wake_at, next_try(given.ledger.aside))
+    wake_at = min(wake_at, now.monotonic + AGAIN) if failing else wake_at
     if JUDGE in failing:
         return PassOutcome(ledger=after.ledger, sequences=(), wake_at=wake_at)
     judgement = guarded(JUDGE, given, lambda _: judge(decided.sequences, after, now))

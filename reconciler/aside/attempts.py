@@ -6,14 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from reconciler.aside.blaming import blamed, suspects_in, told_without_values
-from reconciler.aside.ledger import AsideLedger, PutAside
+from reconciler.aside.ledger import PutAside
 from reconciler.aside.objects import all_subjects, versions_of
 from reconciler.aside.standing_in import with_stand_ins
 from reconciler.core.actions import SubjectKind
+from reconciler.core.decision import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from growth.instant import Instant
+    from reconciler.aside.ledger import AsideLedger
     from reconciler.core.actions import Sequence, Subject
     from reconciler.core.world import World
 
@@ -68,17 +71,22 @@ def blamed_for_failure(failed: StepFailed, given: World) -> World:
     return _remembering(given, replace(given.ledger.aside, failing=failing))
 
 
-def without_changed(world: World) -> World:
-    """The world in which only those are put aside that are still as they were."""
+def without_changed(world: World, now: Instant) -> World:
+    """The world in which only those are put aside that are still as they were, and not due."""
     aside = world.ledger.aside
     if not aside.subjects and not aside.failing:
         return world
     subjects = {
         subject: each
         for subject, each in aside.subjects.items()
-        if each.versions == versions_of(subject, world)
+        if each.versions == versions_of(subject, world) and each.until > now.monotonic
     }
-    return _remembering(world, AsideLedger(subjects=subjects))
+    return _remembering(world, replace(aside, subjects=subjects, failing={}))
+
+
+def next_try(aside: AsideLedger) -> float:
+    """When the first subject is due."""
+    return min((each.until for each in aside.subjects.values()), default=NEVER)
 
 
 def put_aside_by_judge(

@@ -70,11 +70,11 @@ def subject_of_object(found: object) -> Subject | None:
 
 def all_subjects(world: World) -> tuple[Subject, ...]:
     """Everything that could be blamed, in a stable order; pods, the most numerous, last."""
-    machines = world.cluster.nodes.keys() | world.requests.keys() | world.removals.keys()
+    ours = world.requests.keys() | world.records.keys() | world.removals.keys()
     return (
         *map(node_class_subject, sorted(world.node_classes)),
         *map(pool_subject, sorted(world.pools)),
-        *map(machine, sorted(machines)),
+        *map(machine, sorted(world.cluster.nodes.keys() | ours)),
         *sorted({pod_subject(pod) for pod in _pods(world)}),
     )
 

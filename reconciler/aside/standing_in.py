@@ -7,9 +7,10 @@ pool, type, price, resources, phase) and nothing that invites a decision.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
+from pydantic import BaseModel
 
 from growth.api.nodepool_status import NodePoolStatus
 from growth.api.wellknown import (
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from growth.api.nodepool import NodePool
+    from growth.api.noderecord import NodeRecord
     from growth.scheduling.cluster import Cluster
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
@@ -68,7 +70,23 @@ OF_STATUS = frozenset(
         "remove_attempted_at",
     }
 )
+OF_RECORD = frozenset(
+    {
+        "pool",
+        "node_class_ref",
+        "server_type",
+        "location",
+        "price",
+        "currency",
+        "node_id",
+        "request_uid",
+        "bought_at",
+    }
+)
+OF_RECORD_STATUS = frozenset({"node", "joined_at", "goes_at", "cordoned"})
 OF_POOL = frozenset({"server_types", "limits", "node_class_ref", "deletion_policy", "weight"})
+
+_Model = TypeVar("_Model", bound=BaseModel)
 
 
 def with_stand_ins(world: World) -> World:
@@ -85,6 +103,11 @@ def with_stand_ins(world: World) -> World:
         pending={uid: pod for uid, pod in world.pending.items() if pod_subject(pod) not in poison},
         requests=_ours(world.requests, poison),
         removals=_ours(world.removals, poison),
+        records=_records(world.records, poison),
+        unbound=_records(world.unbound, poison),
+        # What is written on them is only told of.
+        misread=_without(world.misread, poison),
+        strangers=_without(world.strangers, poison),
         pools={
             name: _pool(pool) if pool_subject(name) in poison else pool
             for name, pool in world.pools.items()
@@ -179,22 +202,41 @@ def _ours(found: Mapping[str, Any], poison: frozenset[Subject]) -> Mapping[str, 
     """Requests or removals, without the words of those that are poison."""
     concerned = {name: each for name, each in found.items() if machine(name) in poison}
     plain = {
-        name: _without_words(each, status=_counting(each.status))
+        name: _without_words(each, status=_only(each.status, OF_STATUS))
         for name, each in concerned.items()
     }
     return {**found, **plain} if plain else found
 
 
-def _counting(status: Any) -> Any:
-    kept = {name: getattr(status, name) for name in status.model_fields_set & OF_STATUS}
-    return type(status).model_construct(**kept)
+def _records(
+    found: Mapping[str, NodeRecord], poison: frozenset[Subject]
+) -> Mapping[str, NodeRecord]:
+    """Records that say what the machine is, without texts that rules read in their turn."""
+    plain = {
+        name: _without_words(
+            each,
+            spec=_only(each.spec, OF_RECORD),
+            status=_only(each.status, OF_RECORD_STATUS),
+        )
+        for name, each in found.items()
+        if machine(name) in poison
+    }
+    return {**found, **plain} if plain else found
+
+
+def _without(found: Mapping[str, Node], poison: frozenset[Subject]) -> Mapping[str, Node]:
+    return {name: each for name, each in found.items() if machine(name) not in poison}
+
+
+def _only(given: _Model, names: frozenset[str]) -> _Model:
+    """The same with these fields only."""
+    kept = {name: getattr(given, name) for name in given.model_fields_set & names}
+    return type(given).model_construct(**kept)
 
 
 def _without_words(found: Any, **changed: Any) -> Any:
     metadata = found.metadata
-    kept = {name: getattr(metadata, name) for name in metadata.model_fields_set & OF_METADATA}
-    plain = type(metadata).model_construct(**kept)
-    return found.model_copy(update={"metadata": plain, **changed})
+    return found.model_copy(update={"metadata": _only(metadata, OF_METADATA), **changed})
 
 
 def _pool(pool: NodePool) -> NodePool:

@@ -10,6 +10,7 @@ import msgspec
 from growth.kube.events.event import Severity
 from reconciler.aside.objects import objects_of
 from reconciler.core.actions import Sequence
+from reconciler.core.decision import NEVER
 from reconciler.facts.events import EventAction, event_about
 
 if TYPE_CHECKING:
@@ -48,20 +49,28 @@ def _may_be_told(each: PutAside, world: World) -> bool:
 
 def _sequences(silent: list[PutAside], world: World) -> Iterator[Sequence]:
     for each in silent:
-        note = (
-            f"growth decides nothing about this and counts it as it is: {each.why[:LONGEST]}. "
-            "Everything else goes on. Undo the last change of its annotations, labels or spec; "
-            "growth tries again after each change."
-        )
         steps = tuple(
             event_about(
                 found,
                 action=EventAction.DECIDING,
                 reason=REASON,
-                note=note,
+                note=_note(each),
                 severity=Severity.WARNING,
             )
             for found in objects_of(each.subject, world)
         )
         if steps:
             yield Sequence(subject=each.subject, steps=steps, why="it is put aside")
+
+
+def _note(each: PutAside) -> str:
+    mend = (
+        "Undo the last change of its annotations, labels or spec; growth tries again after each "
+        "change."
+    )
+    if each.until < NEVER:
+        mend = "growth tries again after each change, and by itself after at most 10 minutes."
+    return (
+        f"growth decides nothing about this and counts it as it is: {each.why[:LONGEST]}. "
+        f"Everything else goes on. {mend}"
+    )

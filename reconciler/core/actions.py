@@ -134,6 +134,15 @@ class Evicted(msgspec.Struct, frozen=True, kw_only=True):
     """How often it has refused in a row."""
 
 
+class CrashedStep(msgspec.Struct, frozen=True, kw_only=True):
+    """The last step about a subject ended with an exception that nothing foresees."""
+
+    why: str
+    """What happened and where in the code, without values: they may be secret."""
+    again_at: float
+    """The monotonic second from which on it is tried again, even if nothing changes."""
+
+
 class PatchStatus(msgspec.Struct, frozen=True, kw_only=True):
     """Write a new status of one of our objects."""
 

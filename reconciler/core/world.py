@@ -23,7 +23,7 @@ from growth.kube.cache.health import CacheHealth
 from growth.scheduling.cluster import Cluster
 from growth.scheduling.node import Node
 from growth.scheduling.pod import Pod
-from reconciler.core.actions import Evicted, Solved, Subject
+from reconciler.core.actions import CrashedStep, Evicted, Solved, Subject
 from reconciler.core.caps import Caps
 from reconciler.core.pause_of_all import PauseOfAll
 from reconciler.core.timing import Timing
@@ -38,6 +38,7 @@ class Replies(msgspec.Struct, frozen=True, kw_only=True):
     deletions: Mapping[str, GivenBack] = {}
     evictions: Mapping[str, Evicted] = {}
     plans: Mapping[str, Solved] = {}
+    crashes: Mapping[Subject, CrashedStep] = {}
 
 
 class World(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,6 +87,8 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     """The API server's answer to the last eviction of a pod, by its UID, until the pod is gone."""
     plans: Mapping[str, Solved] = {}
     """The last plan of each lane, until the next one comes."""
+    crashes: Mapping[Subject, CrashedStep] = {}
+    """Subjects on which the last step has crashed."""
     busy: frozenset[Subject]
     """Subjects that a sequence is at work on, or whose last write the cache hasn't seen yet.
     Nothing is decided on them."""

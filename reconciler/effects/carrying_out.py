@@ -41,6 +41,7 @@ from reconciler.core.actions import (
     Version,
     decided_on,
 )
+from reconciler.effects.crashing import Crashing
 from reconciler.effects.eviction import evict, evicted, pod_is_gone
 from reconciler.effects.heard import Heard
 from reconciler.effects.last_look import check_waiting, pods_in_the_way
@@ -114,6 +115,7 @@ class Effects:
         self._numbers = itertools.count(1)
         self._running: set[Subject] = set()
         self._backoffs: dict[Subject, Backoff] = {}
+        self._crashing = Crashing(self.heard.crashes, chance=self.chance)
 
     @property
     def subjects(self) -> frozenset[Subject]:
@@ -132,23 +134,25 @@ class Effects:
             for step in sequence.steps:
                 await self._announced(step, sequence)
             self._backoffs.pop(sequence.subject, None)
+            self._crashing.succeeded(sequence)
         except Outdated as changed:
             _log.debug("decided on an old state", subject=sequence.subject.name, why=str(changed))
         except Stopped as stopped:
             _log.warning("not carried out", subject=sequence.subject.name, why=str(stopped))
         except GrowthError as error:
-            await self._rest(sequence, error)
+            await self._rest(sequence, str(error), asked=asked_for(error))
+        except Exception as error:  # noqa: BLE001 - one subject must not end what all others need
+            crash = self._crashing.note(sequence.subject, error, now=self.now().monotonic)
+            await self._rest(sequence, crash.why)
         finally:
             self._running.discard(sequence.subject)
             self.ended()
 
-    async def _rest(self, sequence: Sequence, error: GrowthError) -> None:
+    async def _rest(self, sequence: Sequence, error: str, *, asked: float | None = None) -> None:
         """Keeps the subject busy for a while, so that a failure isn't retried at once."""
-        pause = self._backoff(sequence.subject).after_failure(
-            asked=error.after if isinstance(error, RetryLater) else None
-        )
+        pause = self._backoff(sequence.subject).after_failure(asked=asked)
         subject = sequence.subject.name
-        _log.warning("step failed", subject=subject, error=str(error), seconds=round(pause, 1))
+        _log.warning("step failed", subject=subject, error=error, seconds=round(pause, 1))
         await asyncio.sleep(pause)
 
     def _backoff(self, subject: Subject) -> Backoff:
@@ -342,6 +346,11 @@ class Effects:
     def _writes(self, kind: str) -> Writes:
         store = self.sources.store(kind)
         return Writes(self.connection, path=store.resource.path, noted=store.own)
+
+
+def asked_for(error: GrowthError) -> float | None:
+    """The seconds that a server asks to wait before the next try."""
+    return error.after if isinstance(error, RetryLater) else None
 
 
 async def _deleted(provider: Provider, machine: Machine) -> DeleteAnswer:

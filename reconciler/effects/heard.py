@@ -9,7 +9,7 @@ from reconciler.core.actions import Delete, PatchStatus, SetFinalizers
 from reconciler.core.world import Replies
 
 if TYPE_CHECKING:
-    from reconciler.core.actions import Evicted, Solved
+    from reconciler.core.actions import CrashedStep, Evicted, Solved, Subject
     from reconciler.providers.port import Answered, GivenBack
 
 REQUESTS: Final = "NodeRequest"
@@ -28,6 +28,8 @@ class Heard:
     """The API server's answers to evictions, by the pod's UID, until the pod is gone."""
     plans: dict[str, Solved] = field(default_factory=dict)
     """The last plan of each lane."""
+    crashes: dict[Subject, CrashedStep] = field(default_factory=dict)
+    """Subjects on which the last step has crashed, until one that changes something succeeds."""
 
     @property
     def replies(self) -> Replies:
@@ -37,6 +39,7 @@ class Heard:
             deletions=self.deletions,
             evictions=self.evictions,
             plans=self.plans,
+            crashes=self.crashes,
         )
 
     def forget(self, done: PatchStatus | SetFinalizers | Delete) -> None:

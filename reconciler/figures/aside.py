@@ -16,19 +16,17 @@ if TYPE_CHECKING:
 
     from reconciler.core.world import World
 
-KINDS = (SubjectKind.MACHINE, SubjectKind.POOL, SubjectKind.NODE_CLASS, SubjectKind.POD)
-
 
 def aside_families(world: World) -> Iterator[Metric]:
     """What is put aside, by kind; the rules that were left out."""
     aside = GaugeMetricFamily(
         "growth_subjects_put_aside",
-        "Machines, pools, node classes and pods that growth can't decide about and leaves alone, "
-        "because of what is written on them",
+        "Machines, pools, node classes, pods and lanes of the solver that growth leaves alone, "
+        "because a rule fails on what is written on them, or carrying something out has crashed",
         labels=("kind",),
     )
     counted = Counter(each.kind for each in {*world.aside, *world.ledger.aside.subjects})
-    for kind in KINDS:
+    for kind in SubjectKind:
         aside.add_metric((kind.value,), counted[kind])
     yield aside
     failing = GaugeMetricFamily(

@@ -145,6 +145,7 @@ class Views:
             deletions=dict(replies.deletions),
             evictions=dict(replies.evictions),
             plans=dict(replies.plans),
+            crashes=dict(replies.crashes),
             clouds=dict(clouds),
             busy=busy,
             sources=sources,

@@ -25,7 +25,7 @@ from reconciler.seeing.sources import BUILT_IN
 from reconciler.seeing.unreadable import with_unreadable
 from tests.fuzz.poison import anything, spoilt
 from tests.fuzz.town import document_of
-from tests.reconciler.build import START, at, node_class, pool, request, world
+from tests.reconciler.build import START, at, node_class, pool, record, request, world
 from tests.removal.build import removal
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ SOUND: dict[str, Any] = {
     },
     "NodeRequest": {"spec": document_of(request())["spec"]},
     "NodeRemovalRequest": {"spec": document_of(removal())["spec"]},
+    "NodeRecord": {"spec": document_of(record())["spec"]},
     "NodePool": {"spec": document_of(pool())["spec"]},
     "KwokNodeClass": {"spec": document_of(node_class())["spec"]},
 }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from growth.api.nodepool import NodePool
+from growth.api.noderecord import NodeRecord
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.kube.cache.contents import Unreadable
@@ -18,7 +19,7 @@ from growth.scheduling.objects import decode_node, decode_pod
 from growth.scheduling.pod import Pod
 from reconciler.core.timing import Timing
 from reconciler.seeing.unreadable import with_unreadable
-from tests.reconciler.build import pool, request, waiting
+from tests.reconciler.build import pool, record, request, waiting
 from tests.removal.build import machine, marked, node, removal, world
 from tests.scheduling import build
 
@@ -47,6 +48,8 @@ def town() -> dict[str, Any]:
         request("default-coming", status={"phase": "Provisioning", "nodeID": "kwok://x"}),
         request("default-used", status={"phase": "Ready", "readyAt": "2026-01-01T00:00:00Z"}),
         removal("default-going", reason="Drift"),
+        record("default-used", template="{}"),
+        record("default-left"),
         waiting("web-0", metadata=web),
         build.pod("web-2", on="default-used", status={"phase": "Running"}, metadata=web),
         build.pod("web-3", on="default-going", status={"phase": "Running"}, metadata=web),
@@ -68,6 +71,7 @@ KINDS: dict[str, tuple[Any, Callable[[bytes], Any]]] = {
     "Pod": (Pod, decode_pod),
     "NodePool": (NodePool, NodePool.model_validate_json),
     "NodeRequest": (NodeRequest, NodeRequest.model_validate_json),
+    "NodeRecord": (NodeRecord, NodeRecord.model_validate_json),
     "NodeRemovalRequest": (NodeRemovalRequest, NodeRemovalRequest.model_validate_json),
 }
 

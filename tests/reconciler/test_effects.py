@@ -6,7 +6,7 @@ import asyncio
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from prometheus_client import CollectorRegistry
@@ -67,6 +67,13 @@ pytestmark = pytest.mark.looptime
 
 NAME = "default-1"
 NODES, REQUESTS, PODS = PATHS["nodes"], PATHS["NodeRequest"], PATHS["pods"]
+
+EVENT = Event(
+    regarding=ObjectReference(api_version="growth.dev/v1alpha1", kind="NodeRequest", name=NAME),
+    reason="BackOff",
+    action="Plan",
+    note="no machine fits",
+)
 
 
 @dataclass
@@ -327,15 +334,9 @@ async def test_an_object_that_went_when_it_was_let_go_is_not_let_go_in_vain() ->
 
 
 async def test_an_event_is_said_and_nothing_is_written() -> None:
-    event = Event(
-        regarding=ObjectReference(api_version="growth.dev/v1alpha1", kind="NodeRequest", name=NAME),
-        reason="BackOff",
-        action="Plan",
-        note="no machine fits",
-    )
     async with staged() as stage:
-        await stage.do(EmitEvent(event=event))
-        assert stage.said == [event]
+        await stage.do(EmitEvent(event=EVENT))
+        assert stage.said == [EVENT]
         assert stage.api.writes == []
 
 
@@ -648,3 +649,52 @@ async def test_what_came_of_a_delete_is_known_until_the_removal_shows_it(end: st
             step = Delete(kind=kind, version=version)
         await stage.do(step)
         assert stage.effects.heard.deletions == {}
+
+
+class Odd:
+    """A provider that answers what nobody has thought of, for some machines."""
+
+    def __init__(self, provider: Any, *, for_name: str) -> None:
+        self._provider = provider
+        self._for_name = for_name
+
+    async def create(self, order: Order) -> Any:
+        if order.name == self._for_name:
+            raise KeyError("a secret")
+        return await self._provider.create(order)
+
+
+async def test_a_step_that_crashes_ends_neither_the_process_nor_what_others_need() -> None:
+    async with staged() as stage:
+        whole = stage.effects.provider_of
+        stage.effects.provider_of = lambda key: cast("Any", Odd(whole(key), for_name=NAME))
+        await stage.do(order())
+        await stage.do(order("default-2"), name="default-2")
+        assert list(stage.effects.heard.crashes) == [machine(NAME)]
+        crash = stage.effects.heard.replies.crashes[machine(NAME)]
+        assert crash.why.startswith("KeyError in ")
+        assert "secret" not in crash.why
+        assert isinstance(stage.effects.heard.answers["default-2"].answer, Accepted)
+
+
+async def test_the_wait_after_a_crash_doubles_until_a_step_succeeds() -> None:
+    async with staged() as stage:
+        whole = stage.effects.provider_of
+        waits: list[float] = []
+
+        async def crash() -> float:
+            stage.effects.provider_of = lambda key: cast("Any", Odd(whole(key), for_name=NAME))
+            await stage.do(order())
+            return stage.effects.heard.crashes[machine(NAME)].again_at - at(7).monotonic
+
+        for _ in range(9):
+            waits.append(await crash())
+            # An event is no success.
+            await stage.do(EmitEvent(event=EVENT))
+        assert 5 <= waits[0] <= 10
+        assert 300 <= waits[-1] <= 600
+        assert waits[3] > 2 * waits[0]
+        stage.effects.provider_of = whole
+        await stage.do(order())
+        assert stage.effects.heard.crashes == {}
+        assert await crash() <= 10

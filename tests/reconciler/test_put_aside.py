@@ -10,6 +10,7 @@ import pytest
 from reconciler.aside.blaming import blamed
 from reconciler.brakes.pauses import PauseCause
 from reconciler.core.actions import (
+    CrashedStep,
     EmitEvent,
     Sequence,
     SetNode,
@@ -23,7 +24,7 @@ from reconciler.core.decision import Decision
 from reconciler.core.timing import Timing
 from reconciler.facts.fleet import fleet
 from reconciler.loop import ROOMS, Room, decide, remembers_nothing
-from tests.reconciler.build import at, node_class, pool, request, waiting, world
+from tests.reconciler.build import at, node_class, pool, record, request, waiting, world
 from tests.removal.build import node
 from tests.scheduling import build
 
@@ -266,3 +267,94 @@ def test_whom_to_blame_is_found_by_halves(number: int) -> None:
     found = blamed(fails, suspects=(), candidates=everybody)
     assert found == (guilty if number <= 8 else frozenset())
     assert asked_about <= 2 + 12 * (number + 1)
+
+
+def crashed(seen: World, name: str, *, until: float) -> World:
+    crash = CrashedStep(why="KeyError in somewhere:1 (effects)", again_at=until)
+    return msgspec.structs.replace(seen, crashes={machine(name): crash})
+
+
+def after(seen: World, outcome: PassOutcome, moment: float) -> PassOutcome:
+    return decide(seen.remembering(outcome.ledger), at(moment), (touching(nodes),))
+
+
+def test_a_subject_on_which_a_step_has_crashed_is_left_alone_until_its_wait_is_over() -> None:
+    given = crashed(town(*standing("default-1", "default-2")), "default-1", until=at(130).monotonic)
+    first = asked(given, touching(nodes))
+    assert writes(first) == ["default-2"]
+    assert aside(first) == {machine("default-1")}
+    assert first.wake_at == at(130).monotonic
+    before = after(given, first, 129)
+    assert writes(before) == ["default-2"]
+    due = after(given, before, 130)
+    assert writes(due) == ["default-1", "default-2"]
+    assert not aside(due)
+
+
+def test_a_subject_on_which_a_step_has_crashed_is_tried_after_a_change_and_once() -> None:
+    (one,) = standing("default-1")
+    given = crashed(town(one), "default-1", until=at(600).monotonic)
+    first = asked(given, touching(nodes))
+    metadata = msgspec.structs.replace(one.metadata, resource_version="later")
+    changed = msgspec.structs.replace(one, metadata=metadata)
+    mended = crashed(town(changed), "default-1", until=at(600).monotonic)
+    tried = after(mended, first, 101)
+    assert writes(tried) == ["default-1"]
+    # It crashed once more.
+    again = crashed(town(changed), "default-1", until=at(700).monotonic)
+    assert aside(after(again, tried, 102)) == {machine("default-1")}
+
+
+def test_what_growth_itself_wrote_before_a_crash_is_no_change() -> None:
+    (one,) = standing("default-1")
+    given = crashed(town(one), "default-1", until=at(600).monotonic)
+    unseen = msgspec.structs.replace(given, busy=frozenset({machine("default-1")}))
+    first = asked(unseen, touching(nodes))
+    metadata = msgspec.structs.replace(one.metadata, resource_version="own")
+    written = msgspec.structs.replace(one, metadata=metadata)
+    second = after(crashed(town(written), "default-1", until=at(600).monotonic), first, 101)
+    assert aside(second) == {machine("default-1")}
+
+
+def test_an_event_says_that_growth_tries_again_by_itself() -> None:
+    given = crashed(town(*standing("default-1")), "default-1", until=at(130).monotonic)
+    (sequence,) = asked(given, touching(nodes)).sequences
+    (step,) = sequence.steps
+    assert isinstance(step, EmitEvent)
+    assert "KeyError in somewhere:1" in step.event.note
+    assert "by itself" in step.event.note
+
+
+def test_a_record_that_is_put_aside_says_what_the_machine_is_and_no_more() -> None:
+    told = record("default-1", template="[" * 5000, replaces="[" * 5000, plan="{")
+    metadata = told.metadata.model_copy(update={"annotations": {POISON: "1"}})
+    seen: list[World] = []
+
+    def looking(each: World, _now: Instant) -> Decision[None]:
+        seen.append(each)
+        return Decision(section=None)
+
+    given = town(*standing("default-1"), told.model_copy(update={"metadata": metadata}))
+    outcome = asked(
+        given,
+        touching(lambda each: each.records.values()),
+        Room("looking", looking, remembers_nothing),
+    )
+    assert aside(outcome) == {machine("default-1")}
+    (stand_in,) = seen[-1].records.values()
+    assert stand_in.spec == record("default-1").spec
+    assert stand_in.metadata.annotations == {}
+
+
+def test_a_record_without_a_node_can_be_blamed() -> None:
+    told = record("default-9")
+
+    def fails(seen: World, _now: Instant) -> Decision[None]:
+        if any(each.spec.plan == POISON for each in seen.records.values()):
+            raise OverflowError
+        return Decision(section=None)
+
+    bad = told.model_copy(update={"spec": told.spec.model_copy(update={"plan": POISON})})
+    outcome = asked(town(bad), Room("fails", fails, remembers_nothing))
+    assert aside(outcome) == {machine("default-9")}
+    assert not outcome.ledger.aside.failing
