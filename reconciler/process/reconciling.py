@@ -171,7 +171,6 @@ class ReconcilerWork:
             self._service.logger.warning("an older growth acts in this cluster; this one waits")
 
     async def _act_alone(self, leadership: Leadership) -> None:
-        # A bug in an effect ends the group and so the process, which is then restarted.
         with announcing() as announce:
             async with asyncio.TaskGroup() as tasks:
                 effects = Effects(
