@@ -1,8 +1,9 @@
 """Tells of a Node that claims a machine without being its Node.
 
 Such a Node is ignored whatever it says. Its kubelet may be set up wrongly, or lie; in both cases a
-person has to look. The record has a condition as long as the claim lasts. The Node gets an event
-when the condition changes, so a restart of growth repeats nothing.
+person has to look. The record has a condition as long as the claim lasts, and gets an event when
+the condition changes, so a restart of growth repeats nothing. The Node gets none, as it isn't
+growth's.
 """
 
 from __future__ import annotations
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from reconciler.core.world import World
 
 REASON: Final = "AnotherNode"
-IGNORED: Final = "IgnoredByGrowth"
-"""The reason of the event."""
 SHOWN: Final = 3
 LONGEST_MESSAGE: Final = 1024
 LONGEST: Final = 128
@@ -50,7 +49,7 @@ def _told(record: NodeRecord, claimants: Several[Node], now: Instant) -> Iterato
     message = _message(record, claimants)
     if message == ("" if before is None else before.message):
         return
-    steps = (_patched(record, message, now), *_events(record, claimants))
+    steps = (_patched(record, message, now), *_events(record, message))
     why = "another Node claims the machine" if claimants else "only its Node claims the machine"
     yield Sequence(subject=machine(record.name), steps=steps, why=why)
 
@@ -91,21 +90,16 @@ def _condition(record: NodeRecord, message: str, now: Instant) -> Condition:
     )
 
 
-def _events(record: NodeRecord, claimants: Several[Node]) -> Iterator[Action]:
-    for node in islice(claimants, SHOWN):
+def _events(record: NodeRecord, message: str) -> Iterator[Action]:
+    if message:
         note = (
-            f"growth ignores this Node: it has the {_what(node, record)} of a machine that it "
-            f"isn't (kubectl describe noderecord {record.name}). If nobody needs the Node, delete "
-            "it; otherwise mend the name or the providerID with which its kubelet registers."
+            f"{message} If nobody needs that Node, delete it; otherwise mend the name or the "
+            "providerID with which its kubelet registers."
         )
         yield event_about(
-            node,
+            record,
             action=EventAction.DECIDING,
-            reason=IGNORED,
+            reason=CONTESTED,
             note=note,
             severity=Severity.WARNING,
         )
-
-
-def _what(node: Node, record: NodeRecord) -> str:
-    return "name" if node.name == record.name else "providerID"

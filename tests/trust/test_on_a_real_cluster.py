@@ -111,7 +111,7 @@ def test_a_foreign_node_that_lies_changes_nothing_and_the_next_pod_gets_its_mach
         hostile.create(liar(victims))
         lies = said(hostile)
         wait_until(lambda: contested(hostile) == victims[:1], "the claim is told of", within=20)
-        wait_until(lambda: "IgnoredByGrowth" in reasons(hostile), "on the Node, too", within=20)
+        wait_until(lambda: "Contested" in reasons(hostile), "and in an event", within=20)
         hostile.create(
             deployment("more", pool="small", replicas=1, cpu="1500m", memory="1Gi"),
             namespace="more",
@@ -145,8 +145,8 @@ def contested(cluster: LiveCluster) -> list[str]:
 
 
 def reasons(cluster: LiveCluster) -> set[str]:
-    """The reasons of the foreign Node's events."""
-    events = cluster.get("events", "--field-selector", "involvedObject.name=foreign")["items"]
+    """The reasons of events on records."""
+    events = cluster.get("events", "--field-selector", "involvedObject.kind=NodeRecord")["items"]
     return {each["reason"] for each in events}
 
 
