@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from growth.installation.places import ManifestPart, When
 
-_MARK: Final = re.compile(r"'?@@([A-Za-z.]+)@@'?")
+_MARK: Final = re.compile(r"'?@@([A-Za-z.]+)(\|toString)?@@'?")
 _WIDE: Final = 10_000
 """Lines aren't folded, because a template expression must stay in one piece."""
 
@@ -91,10 +91,17 @@ def _template(part: ManifestPart, words: Mapping[str, str]) -> str:
     items = list(part_objects(part))
     for item in items:
         for place in places_of(item):
-            put(item, place.path, f"@@{place.value}@@")
+            text = "|toString" if place.is_text else ""
+            put(item, place.path, f"@@{place.value}{text}@@")
     text = _escaped("---\n".join(_yaml(renamed(item, words)) for item in items))
-    filled = _MARK.sub(r"{{ .Values.\1 | toJson }}", text)
+    filled = _MARK.sub(_value, text)
     return _within(part.when, filled.replace(NAMESPACE, "{{ .Release.Namespace }}"))
+
+
+def _value(mark: re.Match[str]) -> str:
+    # A number in the values is a number, but a variable of a container is always text.
+    text = " | toString" if mark[2] else ""
+    return f"{{{{ .Values.{mark[1]}{text} | toJson }}}}"
 
 
 def _within(when: Sequence[When], text: str) -> str:

@@ -41,6 +41,7 @@ from reconciler.brakes import rule as brakes
 from reconciler.brakes.pauses import buys_in_paused_pool
 from reconciler.core.beginning import may_begin
 from reconciler.core.decision import NEVER, Decision, Section, earliest
+from reconciler.core.leaving_out import is_left_out
 from reconciler.invariants.judging import judged
 from reconciler.pools import node_classes
 from reconciler.records.before_deeds import recorded_first
@@ -199,12 +200,14 @@ def chosen(wanted: Iterable[actions.Sequence], world: World) -> tuple[actions.Se
 
 
 def _startable(decided: Iterable[actions.Sequence], world: World) -> Iterator[actions.Sequence]:
-    """The sequences that may begin now: about free subjects, and no purchases for paused pools."""
+    """The sequences that may begin now: about free subjects, and within pauses and modes."""
     held = world.ledger.brakes.pauses
     return (
         sequence
         for sequence in decided
-        if may_begin(sequence, world) and not buys_in_paused_pool(sequence, held)
+        if may_begin(sequence, world)
+        and not buys_in_paused_pool(sequence, held)
+        and not is_left_out(sequence, world)
     )
 
 

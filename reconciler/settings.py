@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field
 
 from growth.api.bounds import LabelValue  # noqa: TC001 - pydantic reads it at run time
+from growth.api.nodepool import PoolMode
 from growth.api.written import Duration, Money, between
 from growth.kube import election
 from growth.service.address import Address, is_loopback
@@ -103,6 +104,10 @@ class ReconcilerSettings(ServiceSettings):
         Duration.parse("10m")
     )
     """How long a node may be NotReady before it is replaced."""
+
+    mode: Annotated[PoolMode, Listed("Caution", "MODE")] = PoolMode.ACT
+    """Act: do what each pool's spec.mode says. Observe: buy nothing and give nothing back in any
+    pool, and only report what growth would do."""
 
     max_nodes: Annotated[int | None, Field(ge=0), Listed("Caution", "NUMBER")] = None
     """Maximum number of nodes of all pools together. Default: only the pools' limits apply."""

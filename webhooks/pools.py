@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from growth.api.nodepool import Placement
+from growth.api.nodepool import Placement, PoolMode
 from growth.scheduling.taints import Taint
 
 if TYPE_CHECKING:
@@ -37,6 +37,9 @@ class AdmissionPools(msgspec.Struct, frozen=True):
 
 def admission_pool(node_pool: NodePool) -> Pool:
     """The fields of a pool that admission needs."""
+    if node_pool.spec.mode is PoolMode.OBSERVE:
+        # Another autoscaler reads the pod, too: it gets the pod as its owner has written it.
+        return Pool(name=node_pool.name, placement=Placement.ALLOW)
     return Pool(
         name=node_pool.name,
         placement=node_pool.spec.placement,

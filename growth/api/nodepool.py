@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -171,6 +171,17 @@ class Scaling(Model):
     """demand: buy machines for pending pods and give back idle ones."""
 
 
+OBSERVING: Final = "Observing"
+"""The condition of a pool for which growth doesn't act, by its own mode or the installation's."""
+
+
+class PoolMode(StrEnum):
+    """Whether growth acts for a pool."""
+
+    ACT = "Act"
+    OBSERVE = "Observe"
+
+
 class NodePoolSpec(Model):
     """Which machines growth may buy, how many, and how it gives them back."""
 
@@ -212,6 +223,9 @@ class NodePoolSpec(Model):
     back, Retain leaves the nodes, without growth's taints and finalizers."""
     scaling: Scaling = Scaling()
     """What decides how many machines the pool has."""
+    mode: PoolMode = PoolMode.ACT
+    """Act: buy machines and give them back. Observe: only decide and report what growth would do;
+    nothing is bought or given back, and pods are admitted unchanged."""
 
 
 class NodePool(CustomResource):

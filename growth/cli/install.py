@@ -11,6 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from growth.api.installed import WEBHOOKS
+from growth.api.nodepool import PoolMode
 from growth.api.written import Duration
 from growth.cli.cluster.connecting import (
     add_connection_arguments,
@@ -31,6 +33,7 @@ from growth.installation.values import (
     InstallationValues,
     ProviderChoice,
 )
+from growth.kube.reads import Reads
 
 if TYPE_CHECKING:
     import argparse
@@ -40,7 +43,15 @@ if TYPE_CHECKING:
     from growth.installation.shipped import Object
     from growth.kube.transport import Connection
 
+ADMITS: Final = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/{}"
 HINT: Final = "hint: kubectl --namespace {} get pods; run the same command again to continue"
+
+
+NEXT: Final = "hint: check it with growth doctor; next, create a NodePool: docs/guides/install.md"
+OBSERVES: Final = (
+    "it only observes: it buys and removes nothing\n"
+    "hint: create a NodePool, and read growth observe report after a while: docs/guides/observe.md"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,6 +66,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--values", type=Path, metavar="FILE", help="values file, the same as for Helm"
     )
     add_own_namespace_argument(parser)
+    parser.add_argument(
+        "--observe",
+        action="store_true",
+        help="only observe: buy and remove nothing, and show what growth would do with growth "
+        "observe report",
+    )
     parser.add_argument(
         "--dry-run",
         action="store_true",
@@ -73,7 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Install growth, or do a dry run."""
-    values = _values(arguments.values, arguments.provider)
+    values = _observing(_values(arguments.values, arguments.provider), wanted=arguments.observe)
     seconds = _seconds(arguments.wait)
     if arguments.dry_run:
         completed(print_steps(_rehearsal(arguments, values), arguments, _rehearsed))
@@ -81,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
     completed(print_steps(_installation(arguments, values, seconds=seconds), arguments, _counted))
     if seconds and arguments.output == "text":
         print("growth is ready: all processes run, one reconciler leads")
-        print("hint: check it with growth doctor; next, create a NodePool: docs/guides/install.md")
+        print(OBSERVES if values.mode is PoolMode.OBSERVE else NEXT)
     return 0
 
 
@@ -96,6 +113,18 @@ def _values(path: Path | None, provider: str | None) -> InstallationValues:
         if provider is None
         else values.model_copy(update={"provider": ProviderChoice(provider)})
     )
+
+
+def _observing(values: InstallationValues, *, wanted: bool) -> InstallationValues:
+    """With what an installation that observes needs."""
+    if wanted:
+        return values.model_copy(update={"mode": PoolMode.OBSERVE, "admission": Admission.NONE})
+    if values.mode is PoolMode.OBSERVE and values.admission is not Admission.NONE:
+        raise Misconfigured(
+            "admission: must be None where mode is Observe, because pods must stay as they are; "
+            "--observe sets both"
+        )
+    return values
 
 
 def _content(path: Path) -> str:
@@ -119,6 +148,8 @@ async def _rehearsal(
     arguments: argparse.Namespace, values: InstallationValues
 ) -> AsyncIterator[tuple[str, ApplyOutcome]]:
     async with connected(arguments) as connection:
+        if values.mode is PoolMode.OBSERVE:
+            await _refuse_beside_webhook(connection)
         definitions = await compared(connection)
         refuse_narrower(definitions)
         items = [each.wanted for each in definitions]
@@ -132,11 +163,22 @@ async def _installation(
     namespace = arguments.namespace
     items = rendered(values, namespace=namespace)
     async with connected(arguments) as connection:
+        if values.mode is PoolMode.OBSERVE:
+            await _refuse_beside_webhook(connection)
         outcomes = await apply_definitions(connection, await compared(connection))
         yield "definitions", Counter(outcomes)
         yield "objects", Counter([await apply(connection, item) for item in items])
         if seconds:
             await _wait(connection, _awaited(items, values), namespace=namespace, seconds=seconds)
+
+
+async def _refuse_beside_webhook(connection: Connection) -> None:
+    """An installation that acts admits pods, and would go on doing so."""
+    if await Reads(connection).found(ADMITS.format(WEBHOOKS)) is not None:
+        raise Misconfigured(
+            "growth already acts in this cluster: set spec.mode: Observe in its NodePools, or "
+            "remove it first with growth uninstall"
+        )
 
 
 def _awaited(items: list[Object], values: InstallationValues) -> list[Object]:

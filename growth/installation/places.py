@@ -48,6 +48,11 @@ class ValuePlace:
     value: str
     """Its name, as in values.yaml, with dots."""
 
+    @property
+    def is_text(self) -> bool:
+        """Whether it is an environment variable, whose value must be text."""
+        return "env" in self.path
+
 
 _HETZNER: Final = (When("provider", "hetzner"),)
 _KWOK: Final = (When("provider", "kwok"),)
@@ -103,6 +108,10 @@ PLACES: Final = (
     *_of_workload("Deployment", CERTS, "certs", "servers"),
     *_of_workload("DaemonSet", EXTENDER, "extender", "servers"),
     *_of_workload("Deployment", SCHEDULER, "extender", "servers", container=1),
+    ValuePlace("Deployment", RECONCILER, (*_POD, "containers", 0, "env", 3, "value"), "mode"),
+    ValuePlace(
+        "Deployment", RECONCILER, (*_POD, "containers", 0, "env", 4, "value"), "maxNodesPerHour"
+    ),
     ValuePlace("Deployment", CERTS, (*_POD, "containers", 0, "env", 2, "value"), "admission"),
     ValuePlace("Deployment", SCHEDULER, (*_POD, "containers", 0, "image"), "images.scheduler"),
     ValuePlace("Deployment", RECONCILER, ("spec", "replicas"), "replicas.reconciler"),

@@ -30,7 +30,8 @@ def rendered(values: InstallationValues, *, namespace: str = NAMESPACE) -> list[
     # Last, because an option such as a registry's path may contain one of the words to replace.
     for item in items:
         for place in places_of(item):
-            put(item, place.path, at(chosen, place.value.split(".")))
+            value = at(chosen, place.value.split("."))
+            put(item, place.path, str(value) if place.is_text else value)
     return items
 
 

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 import growth
+from growth.api.nodepool import PoolMode
 from growth.api.problems import written_path
 from growth.errors import Misconfigured
 from growth.service.settings import LogLevel, MetricsAccess
@@ -41,6 +42,7 @@ class Admission(StrEnum):
 
     WEBHOOK = "Webhook"
     POLICY = "Policy"
+    NONE = "None"
 
 
 class CertificatesChoice(StrEnum):
@@ -132,7 +134,14 @@ class InstallationValues(_Part):
     scheduler, for clusters whose scheduler can't be configured."""
     admission: Admission = Admission.WEBHOOK
     """Webhook: the API server calls a webhook. Policy: the API server changes pods without a
-    webhook; Kubernetes 1.36 or newer."""
+    webhook; Kubernetes 1.36 or newer. None: pods are admitted unchanged; required where growth only
+    observes."""
+    mode: PoolMode = PoolMode.ACT
+    """Act: growth does what each pool's spec.mode says. Observe: growth buys nothing and gives
+    nothing back in any pool, and only reports what it would do."""
+    max_nodes_per_hour: Annotated[int, Field(ge=0, le=1_000_000)] = 100
+    """Maximum number of nodes bought within an hour for all pools together, so that a mistake in a
+    manifest can't become expensive. Raise it if that is too few for your cluster."""
     certificates: CertificatesChoice = CertificatesChoice.MANAGED
     """managed: growth manages the certificates of its processes. external: another program does."""
     log_level: LogLevel = LogLevel.INFO

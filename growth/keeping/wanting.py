@@ -112,6 +112,10 @@ class KnownPause(Protocol):
     def until(self) -> datetime | None:
         """Its end; None if it has none, or if it can't be read."""
 
+    @property
+    def is_of_mode(self) -> bool:
+        """Whether the pool only observes."""
+
 
 def who_wants(
     node: Node,
@@ -159,8 +163,9 @@ def kept_by_hand(node: Node) -> Keeping | None:
 
 def _paused(node: Node, pauses: Mapping[str, KnownPause]) -> Keeping | None:
     if (pool := pool_of_node(node)) in pauses:
-        why, ends = "its pool is paused", pauses[pool].until
-        return Keeping(reason=KeepingReason.PAUSED, why=why, owner=f"NodePool {pool}", ends=ends)
+        pause, owner = pauses[pool], f"NodePool {pool}"
+        why = "its pool only observes" if pause.is_of_mode else "its pool is paused"
+        return Keeping(reason=KeepingReason.PAUSED, why=why, owner=owner, ends=pause.until)
     return None
 
 

@@ -6,6 +6,8 @@ wanted growth to stop, and a typo must not make it go on. Of two pauses the long
 
 A paused pool buys nothing and gives nothing back. Machines on their way are finished: what is paid
 for should serve.
+
+A pool that only observes is held in the same way, without an end.
 """
 
 from __future__ import annotations
@@ -47,6 +49,8 @@ class PauseCause(StrEnum):
     UNREADABLE = "PauseUnreadable"
     PUT_ASIDE = "PutAside"
     UNRECORDED = "MachinesNotRecorded"
+    OBSERVES = "Observes"
+    """Nobody paused the pool: it is in the mode Observe, which has a condition of its own."""
 
 
 class Pause(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +61,11 @@ class Pause(msgspec.Struct, frozen=True, kw_only=True):
     until: datetime | None = None
     """None: until a person fixes what is written."""
 
+    @property
+    def is_of_mode(self) -> bool:
+        """Whether the pool only observes, and nobody paused it."""
+        return self.cause is PauseCause.OBSERVES
+
 
 def pauses(world: World, now: Instant) -> Mapping[str, Pause]:
     """The pools that are paused now, by name."""
@@ -64,7 +73,12 @@ def pauses(world: World, now: Instant) -> Mapping[str, Pause]:
     found = {
         name: [
             pause
-            for pause in (_of_pool(pool), of_all, _put_aside(pool, world))
+            for pause in (
+                _observes(pool, world),
+                _of_pool(pool),
+                of_all,
+                _put_aside(pool, world),
+            )
             if pause and _lasts(pause, now)
         ]
         for name, pool in sorted(world.pools.items())
@@ -109,6 +123,12 @@ def _of_pool(pool: NodePool) -> Pause | None:
         reason=annotations.get(PAUSED_REASON_ANNOTATION, ""),
         place=f"annotation {PAUSED_UNTIL_ANNOTATION}",
     )
+
+
+def _observes(pool: NodePool, world: World) -> Pause | None:
+    if not world.only_observes(pool.name):
+        return None
+    return Pause(cause=PauseCause.OBSERVES, message="The pool only observes.")
 
 
 def _put_aside(pool: NodePool, world: World) -> Pause | None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import msgspec
 
 from growth.api.nodeclass import NodeClass
-from growth.api.nodepool import NodePool
+from growth.api.nodepool import NodePool, PoolMode
 from growth.api.noderecord import NodeRecord
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
@@ -105,6 +105,8 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     timing: Timing
     caps: Caps = Caps()
     """The limits of all pools together."""
+    mode: PoolMode = PoolMode.ACT
+    """Observe: growth acts for no pool, whatever the pools say."""
     seed: int
     """The only randomness in a pass, drawn by the shell; the names of new requests depend on it."""
     ledger: Ledger
@@ -122,6 +124,13 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     def is_paused(self, pool: str) -> bool:
         """Whether nothing may be bought for a pool, and nothing given back of it."""
         return pool in self.ledger.brakes.pauses
+
+    def only_observes(self, pool: str) -> bool:
+        """Whether nothing is done for a pool, and growth only tells what it would do."""
+        if self.mode is PoolMode.OBSERVE:
+            return True
+        known = self.pools.get(pool)
+        return known is not None and known.spec.mode is PoolMode.OBSERVE
 
     def remembering(self, ledger: Ledger) -> World:
         """The same world with another memory."""

@@ -1,4 +1,4 @@
-"""The metric `growth_paused`, computed when it is scraped."""
+"""The metrics `growth_paused` and `growth_observing`, computed when they are scraped."""
 
 from __future__ import annotations
 
@@ -27,12 +27,19 @@ class PausedPools(Collector):
 
     @override
     def collect(self) -> Iterable[Metric]:
-        """The paused pools."""
+        """The pools that growth doesn't act for."""
         found = GaugeMetricFamily(
             "growth_paused",
             "Pools that neither buy nor give back machines, by cause",
             labels=("pool", "cause"),
         )
+        observing = GaugeMetricFamily(
+            "growth_observing", "1 for each pool that only observes", labels=("pool",)
+        )
         for pool, pause in sorted(self._paused().items()):
-            found.add_metric((pool, pause.cause.value), 1)
+            if pause.is_of_mode:
+                observing.add_metric((pool,), 1)
+            else:
+                found.add_metric((pool, pause.cause.value), 1)
         yield found
+        yield observing

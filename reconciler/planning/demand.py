@@ -49,9 +49,13 @@ def wanting(world: World) -> dict[str, Pod]:
 
 
 def _pools_without_demand(world: World) -> frozenset[str]:
-    """Pools whose scaling policy lets no pod buy: it counts pods by itself."""
+    """Pools for which no pod buys: their scaling policy counts by itself, or they only observe."""
     return frozenset(
-        name for name, pool in world.pools.items() if not size_of_pool(pool, world).serves_demand
+        name
+        for name, pool in world.pools.items()
+        # Another autoscaler serves the pods of a pool that only observes: no event may say that
+        # they have no place.
+        if world.only_observes(name) or not size_of_pool(pool, world).serves_demand
     )
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from growth.api.conditions import Condition
     from growth.api.nodepool import NodePool
     from growth.instant import Instant
+    from reconciler.brakes.pauses import Pause
     from reconciler.core.world import World
 
 CONDITION: Final = "Paused"
@@ -21,13 +22,13 @@ RESUMED: Final = (Truth.FALSE, "Resumed", "The pool buys machines and gives them
 
 def pause_end(pool: NodePool, world: World) -> datetime | None:
     """When its pause ends, for the pool's status."""
-    pause = world.ledger.brakes.pauses.get(pool.name)
+    pause = _pause(pool, world)
     return None if pause is None else pause.until
 
 
 def news(pool: NodePool, world: World, now: Instant) -> Condition | None:
     """The condition to write; unlike others, it is also written if only its message changes."""
-    pause = world.ledger.brakes.pauses.get(pool.name)
+    pause = _pause(pool, world)
     known = condition_of_type(pool.status.conditions, CONDITION)
     if known is None and pause is None:
         return None
@@ -36,3 +37,9 @@ def news(pool: NodePool, world: World, now: Instant) -> Condition | None:
         return None
     truth, reason, message = wanted
     return pool_condition(pool, now, name=CONDITION, truth=truth, reason=reason, message=message)
+
+
+def _pause(pool: NodePool, world: World) -> Pause | None:
+    """The pause of a pool; a pool that only observes says so itself (observing.py)."""
+    pause = world.ledger.brakes.pauses.get(pool.name)
+    return None if pause is None or pause.is_of_mode else pause

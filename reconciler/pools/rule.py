@@ -30,6 +30,7 @@ from reconciler.pools import (
     limits_reached,
     many_sick,
     not_sold,
+    observing,
     paused,
     removal_held,
     several_currencies,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 BETWEEN_COUNTS: Final = 1.0
 """Seconds between two counts at least."""
 CONDITIONS: Final = (
+    observing,
     paused,
     not_sold,
     limits_reached,

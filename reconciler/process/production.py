@@ -15,6 +15,7 @@ from reconciler.seeing.unreadable import with_unreadable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from growth.api.nodepool import PoolMode
     from growth.instant import Instant
     from reconciler.core import actions
     from reconciler.core.caps import Caps
@@ -40,6 +41,7 @@ class Production:
         effects: Effects,
         timing: Timing,
         caps: Caps,
+        mode: PoolMode,
         seen: Callable[[World], None],
         stopped: Callable[[Breach], None],
     ) -> None:
@@ -48,6 +50,7 @@ class Production:
         self._effects = effects
         self._timing = timing
         self._caps = caps
+        self._mode = mode
         self._seen = seen
         self._stopped = stopped
 
@@ -72,6 +75,7 @@ class Production:
         world = msgspec.structs.replace(
             with_unreadable(world, self._sources.unreadable),
             caps=self._caps,
+            mode=self._mode,
             is_steered=self._sources.demand.resumes_at is not None,
         )
         self._seen(world)

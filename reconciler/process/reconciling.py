@@ -225,6 +225,7 @@ class ReconcilerWork:
             effects=effects,
             timing=self._timing,
             caps=self._service.settings.caps,
+            mode=self._service.settings.mode,
             seen=self._figures.show,
             stopped=self._stopping.stop,
         )

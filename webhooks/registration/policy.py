@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from growth.api.installed import ADMISSION_POLICY
-from growth.api.nodepool import NodePool, Placement
+from growth.api.nodepool import NodePool, Placement, PoolMode
 from growth.api.wellknown import DEFAULT_POOL, GROUP_VERSION, POOL_LABEL
 from webhooks.admission import LARGEST
 from webhooks.patch import PREFERENCE_WEIGHT, PREFERRED
@@ -32,6 +32,8 @@ _HAS_THE_NAME: Final = "params.metadata.name in e.?values.orValue([])"
 _NAMES_A_POOL: Final = f"""\
 ({_SELECTED}.hasValue() ||
  {_TERMS}.orValue([]).exists(t, {_CONDITIONS_OF}.exists(e, {_IS_ABOUT_POOLS})))"""
+
+_ACTS: Final = f"params.spec.?mode.orValue('{PoolMode.ACT}') != '{PoolMode.OBSERVE}'"
 
 _IS_THE_DEFAULT: Final = f"""\
 params.metadata.name == '{DEFAULT_POOL}' && !has(params.metadata.deletionTimestamp) &&
@@ -148,7 +150,7 @@ def policy() -> dict[str, Any]:
                 *exempt.CONDITIONS,
                 {
                     "name": "means-this-pool",
-                    "expression": f"({_IS_THE_DEFAULT}) ||\n({_IS_NAMED})",
+                    "expression": f"{_ACTS} && (({_IS_THE_DEFAULT}) ||\n({_IS_NAMED}))",
                 },
                 {"name": "is-not-too-large", "expression": _IS_NOT_TOO_LARGE},
             ],

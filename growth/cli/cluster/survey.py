@@ -17,7 +17,7 @@ import msgspec
 from growth.api.conditions import Truth, condition_of_type
 from growth.api.kinds import KINDS
 from growth.api.nodeclass import NodeClass
-from growth.api.nodepool import NodePool
+from growth.api.nodepool import OBSERVING, NodePool
 from growth.api.noderecord import NodeRecord
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
@@ -63,7 +63,9 @@ class PausedUntil(msgspec.Struct, frozen=True):
     """A pause, as a pool's status tells it."""
 
     until: datetime | None
-    """None if it has no end, because the written time is invalid."""
+    """None if it has no end, because the written time is invalid or the pool only observes."""
+    is_of_mode: bool = False
+    """Whether the pool isn't paused, but only observes."""
 
 
 class _Replaces(msgspec.Struct, frozen=True):
@@ -176,11 +178,19 @@ def _unrecorded(written: Iterable[Object], found: Iterable[Object]) -> frozenset
 
 
 def paused(pool: NodePool) -> PausedUntil | None:
-    """The pause of a pool, its own or that of all pools, from its condition."""
+    """Why growth doesn't act for a pool: a pause or its mode, from its conditions."""
+    if is_observing(pool):
+        return PausedUntil(None, is_of_mode=True)
     found = condition_of_type(pool.status.conditions, PAUSED)
     if found is None or found.status is not Truth.TRUE:
         return None
     return PausedUntil(pool.status.paused_until)
+
+
+def is_observing(pool: NodePool) -> bool:
+    """Whether growth only tells what it would do for the pool."""
+    found = condition_of_type(pool.status.conditions, OBSERVING)
+    return found is not None and found.status is Truth.TRUE
 
 
 def _named(known: Iterable[Any], kind: type[Any]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from growth.cli.doctor.examination.certificates import examine_certificates
 from growth.cli.doctor.examination.cluster import examine_cluster
 from growth.cli.doctor.examination.definitions import examine_objects
 from growth.cli.doctor.examination.finding import ExaminedCluster, Level, fail, warn
+from growth.cli.doctor.examination.mode import examine_mode
 from growth.cli.doctor.examination.pools import examine_node_classes, examine_pools
 from growth.cli.doctor.examination.processes import examine_processes
 from growth.cli.doctor.examination.records import examine_records
@@ -44,6 +45,7 @@ COLOUR_OF: Final = {Level.OK: "green", Level.WARN: "yellow", Level.FAIL: "red"}
 INDENT: Final = 24
 """Where a finding's text begins."""
 EXAMINATIONS: Final[tuple[Examination, ...]] = (
+    examine_mode,
     examine_objects,
     examine_processes,
     examine_rights,

@@ -48,7 +48,12 @@ def blocked_or_paused(pool: NodePool, now: datetime) -> Iterator[Fact]:
         yield Fact("deleted", "it is being deleted, so it buys nothing")
     if pool.status.blocked is not None:
         yield Fact("blocked", f"it buys nothing: {pool.status.blocked.message}")
-    if (pause := paused(pool)) is not None:
+    if (pause := paused(pool)) is not None and pause.is_of_mode:
+        yield Fact(
+            "observes",
+            "it buys and removes nothing; growth observe report shows what it would do",
+        )
+    elif pause is not None:
         end = (
             "until its invalid end time is fixed"
             if pause.until is None

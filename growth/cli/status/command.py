@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 COLUMNS: Final = ("POOL", "NODES", "READY", "COMING", "GOING", "PER HOUR", "STATE")
 FIGURES: Final = frozenset({"NODES", "READY", "COMING", "GOING", "PER HOUR"})
+OBSERVES: Final = (
+    "growth only observes: it buys and removes nothing (growth observe report shows what it would "
+    "do)"
+)
 SHOWN: Final = 10
 """The most lines of each list; the others are counted."""
 
@@ -54,6 +58,8 @@ async def _look(arguments: argparse.Namespace) -> tuple[Overview, ShortNames]:
 def overview_lines(found: Overview, names: ShortNames = ALONE) -> Iterator[str]:
     """The overview as text."""
     yield from trouble.trouble_line(found.growth)
+    if found.observes:
+        yield coloured(OBSERVES, "yellow")
     yield from _pools(found)
     yield ""
     yield _demand(found)

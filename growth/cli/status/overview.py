@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from growth.api.conditions import Truth
+from growth.api.nodepool import OBSERVING
 from growth.api.noderemovalrequest import RemovalPhase
 from growth.api.noderequest import COMING, RequestPhase
 from growth.api.wellknown import (
@@ -23,6 +24,7 @@ from growth.api.wellknown import (
     SEVERAL_CURRENCIES,
     TYPES_MISSING,
 )
+from growth.cli.cluster.survey import is_observing
 from growth.cli.cluster.trouble import Trouble
 from growth.cli.terminal.money import added, the_currency, whole
 from growth.cli.terminal.texts import counted
@@ -134,6 +136,8 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The cost per hour, by currency."""
     growth: Trouble | None = None
     """What is wrong with growth itself."""
+    observes: bool = False
+    """Whether growth only observes, in every pool."""
 
     @property
     def is_well(self) -> bool:
@@ -165,6 +169,7 @@ def overview(
         currency=the_currency(costs, seen.currency),
         costs=costs,
         growth=seen.trouble,
+        observes=bool(seen.pools) and all(map(is_observing, seen.pools)),
     )
 
 
@@ -227,6 +232,7 @@ def _gravest_brake(pool: NodePool) -> str:
     """The most serious condition that restricts the pool, if there is one."""
     true = {each.type: each.reason for each in pool.status.conditions if each.status is Truth.TRUE}
     words = {
+        OBSERVING: "only observes",
         PAUSED: "paused",
         REMOVAL_HELD: f"removes nothing: {true.get(REMOVAL_HELD)}",
         MANY_SICK: f"repairs nothing: {true.get(MANY_SICK)}",

@@ -205,14 +205,22 @@ def _of_pools(before: WatchedCluster, after: WatchedCluster) -> Iterator[Line]:
         yield "NodePool", name, "is gone"
 
 
+def _hold(pool: NodePool) -> str:
+    """What keeps growth from acting for the pool; empty if nothing does."""
+    held = paused(pool)
+    if held is None:
+        return ""
+    return "only observing" if held.is_of_mode else "paused"
+
+
 def _changed(before: NodePool | None, after: NodePool) -> Iterator[str]:
     status = after.status
     blocked = before.status.blocked if before else None
     if status.blocked != blocked:
         yield f"buys nothing: {status.blocked.message}" if status.blocked else "may buy again"
-    was_paused, is_paused = bool(before and paused(before)), bool(paused(after))
-    if was_paused is not is_paused:
-        yield "is paused" if is_paused else "is no longer paused"
+    earlier, current = before and _hold(before), _hold(after)
+    if (earlier or "") != current:
+        yield f"is {current}" if current else f"is no longer {earlier}"
     if before and before.status.hourly_cost != status.hourly_cost:
         nodes = f"{status.ready} of {status.wanted} wanted nodes are ready"
         cost, was = hourly(status.hourly_cost), hourly(before.status.hourly_cost)

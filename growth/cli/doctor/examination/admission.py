@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from growth.api.installed import ADMISSION_POLICY, WEBHOOKS
 from growth.api.wellknown import ADMISSION_DISABLED, ADMISSION_LABEL, POOL_LABEL
 from growth.cli.doctor.examination.finding import PATIENCE, fail, ok, warn
+from growth.cli.doctor.examination.mode import observes
 from growth.cli.doctor.examination.processes import WEBHOOK, is_installed
 from growth.kube.errors import ApiError
 
@@ -66,6 +67,8 @@ async def examine_admission(place: ExaminedCluster) -> Findings:
             yield fail("policy", text, AGAIN)
         else:
             yield ok("policy", "the API server applies it to new pods")
+    elif await observes(place):
+        yield ok("webhook", "growth only observes, so pods are admitted unchanged")
     elif await is_installed(place):
         text = (
             "neither a webhook nor a policy exists: pods get no tolerations for the taints of pools"

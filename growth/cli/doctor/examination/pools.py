@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.api.kinds import NODE_CLASSES
-from growth.api.nodepool import NodePool
+from growth.api.nodepool import OBSERVING, NodePool
 from growth.api.wellknown import SEVERAL_CURRENCIES, TYPES_MISSING
 from growth.cli.doctor.examination.finding import fail, ok, warn
 from growth.cli.doctor.examination.processes import is_installed
@@ -90,6 +90,7 @@ def _of_pool(document: dict[str, Any]) -> Finding:
 def _brake_on(name: str, conditions: dict[str, dict[str, Any]]) -> tuple[str, str] | None:
     """The first condition that restricts the pool, and what to do about it."""
     remedies = {
+        OBSERVING: f"growth observe report shows what pool {name} would do",
         "Paused": f"growth resume {name}, or growth resume if all pools are paused",
         "RemovalHeld": "growth removes nothing until the provider's list of "
         "machines is plausible again",

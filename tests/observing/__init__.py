@@ -1,0 +1,1 @@
+"""Pools that only observe: what is decided, told and left out."""
