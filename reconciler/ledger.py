@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from reconciler.aside.ledger import AsideLedger
 from reconciler.brakes.rule import BrakesLedger
 from reconciler.invariants.ledger import InvariantsLedger
+from reconciler.observing.ledger import ObservingLedger
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.pools.ledger import PoolsLedger
 from reconciler.provisioning.ledger import ProvisioningLedger
@@ -29,6 +30,7 @@ class Ledger:
     aside: AsideLedger = field(default_factory=AsideLedger)
     brakes: BrakesLedger = field(default_factory=BrakesLedger)
     invariants: InvariantsLedger = field(default_factory=InvariantsLedger)
+    observing: ObservingLedger = field(default_factory=ObservingLedger)
     planning: PlanningLedger = field(default_factory=PlanningLedger)
     pools: PoolsLedger = field(default_factory=PoolsLedger)
     provisioning: ProvisioningLedger = field(default_factory=ProvisioningLedger)

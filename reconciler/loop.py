@@ -22,7 +22,16 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeAlias
 
 import structlog
 
-from reconciler import planning, pools, provisioning, records, removal, replacement, scaling
+from reconciler import (
+    observing,
+    planning,
+    pools,
+    provisioning,
+    records,
+    removal,
+    replacement,
+    scaling,
+)
 from reconciler.aside.attempts import (
     AGAIN,
     JUDGE,
@@ -96,6 +105,7 @@ ROOMS = (
         replacement.decide,
         lambda ledger, section: replace(ledger, replacement=section),
     ),
+    Room("observing", observing.decide, lambda ledger, section: replace(ledger, observing=section)),
     Room("pools", pools.decide, lambda ledger, section: replace(ledger, pools=section)),
 )
 """The rooms in their order: machines on their way come before new plans, demand before replacement,

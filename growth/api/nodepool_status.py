@@ -12,6 +12,7 @@ from growth.api.bounds import Atomic, Count, Currency, Identifier, ListMap, Sent
 from growth.api.conditions import Conditions, ObjectStanding, ObjectVerdict
 from growth.api.meta import Blockage, PodReference
 from growth.api.model import Model
+from growth.api.observed import ObservedStatus
 from growth.api.written import Money, Quantity, ServerType, Timestamp
 
 if TYPE_CHECKING:
@@ -194,6 +195,8 @@ class NodePoolStatus(Model):
     node` shows them."""
     scaling: ScalingStatus | None = None
     """What the pool's scaling policy has decided. Unset for the policy `demand`."""
+    observed: ObservedStatus | None = None
+    """What growth would have done for the pool. Unset if it has never been observed only."""
     conditions: Conditions = ()
     """Ready, Reconciling and Stalled, as kstatus defines them."""
 

@@ -32,6 +32,7 @@ COMMANDS = {
     "top": "show the usage and cost of each node, and why it is kept",
     "watch": "show what happens, as it happens",
     "run": "run growth's processes on this machine, against a cluster",
+    "observe": "show what growth would do, in pools that only observe",
     "pause": "stop buying and removing nodes for a while, in one pool or in all",
     "resume": "end a pause early",
     "install": "install growth in a cluster, or upgrade it",

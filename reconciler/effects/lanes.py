@@ -1,8 +1,8 @@
-"""Both lanes: one for demand, and one for replacement, which is stopped when demand appears.
+"""The lanes: one for demand, and one for replacement, which is stopped when demand appears.
 
 They are two processes, so neither waits for the other's answer. But on a small machine they share a
 core, and pods that wait for a node come before savings. The worker of replacement starts with its
-first question, because most of the time there is none.
+first question, because most of the time there is none. So does that of pools that only observe.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from growth.errors import DecideAgain
-from reconciler import planning, replacement
+from reconciler import observing, planning, replacement
 from reconciler.effects.lane import Lane
 from reconciler.solver import Effort
 
@@ -32,6 +32,7 @@ class Lanes:
     def __init__(self) -> None:
         self.demand = Lane(planning.LANE, effort=Effort.QUICK, seconds=SOLVE_SECONDS)
         self.replacement = Lane(replacement.LANE, effort=Effort.QUICK, seconds=SEARCH_SECONDS)
+        self.observing = Lane(observing.LANE, effort=Effort.QUICK, seconds=SOLVE_SECONDS)
         self._asked: asyncio.Task[Plan | Renewed] | None = None
         """What the lane of replacement is at work on."""
 
@@ -43,12 +44,15 @@ class Lanes:
         """End the workers."""
         await self.demand.close()
         await self.replacement.close()
+        await self.observing.close()
 
     async def answer(self, question: Solve) -> Plan | Renewed:
         """The worker's answer; `DecideAgain` if it was stopped for something more urgent."""
         if question.lane == self.demand.name:
             await self._stop()
             return await self.demand.solve(question.problem)
+        if question.lane == self.observing.name:
+            return await self.observing.solve(question.problem)
         self._asked = asyncio.ensure_future(self.replacement.solve(question.problem))
         try:
             return await asyncio.shield(self._asked)

@@ -13,6 +13,7 @@ from reconciler.figures.demand import demand_families
 from reconciler.figures.doubts import doubt_families
 from reconciler.figures.kept import kept_families
 from reconciler.figures.machines import machine_families
+from reconciler.figures.observing import observed_families
 from reconciler.figures.pools import pool_families
 
 if TYPE_CHECKING:
@@ -46,3 +47,4 @@ class WorldGauges(Collector):
         yield from kept_families(world, now)
         yield from doubt_families(world)
         yield from aside_families(world)
+        yield from observed_families(world)

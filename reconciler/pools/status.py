@@ -43,6 +43,7 @@ def status_of_pool(
             now=look.now.wall,
         ),
         "paused_until": pause_end(pool, look.world),
+        "observed": look.world.ledger.observing.written.get(pool.name, pool.status.observed),
     }
     status = _with(pool.status, news)
     before, generation = pool.status.conditions, pool.metadata.generation

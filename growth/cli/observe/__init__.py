@@ -1,0 +1,1 @@
+"""`growth observe`: what growth would do for pools that only observe."""
