@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from reconciler.buying.market import market
+from reconciler.core.actions import lane_subject
 from reconciler.facts.requested import Bought, unconfirmed
 from reconciler.planning.applying import apply_plan
 from reconciler.planning.asking import LANE
@@ -31,8 +32,12 @@ def after_plan(world: World, now: Instant, demand: Mapping[str, Pod]) -> Plannin
     """The memory with the requests and places of the plan that was asked for, if it is there."""
     ledger, solved = world.ledger.planning, world.plans.get(LANE)
     asked = ledger.asked
-    if asked is None or solved is None or solved.number != asked.number:
+    if asked is None:
         return ledger
+    if solved is None or solved.number != asked.number:
+        # A question that ended without an answer is asked again; otherwise no pod would ever be
+        # planned any more.
+        return replace(ledger, asked=None) if world.is_free(lane_subject(LANE)) else ledger
     if not isinstance(solved.plan, Plan):
         raise TypeError(f"lane {LANE} answered another question: {solved.plan}")
     result = apply_plan(

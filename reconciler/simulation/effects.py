@@ -54,8 +54,7 @@ from reconciler.providers.port import (
 )
 from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.server import Precondition, with_metadata
-from reconciler.solver import Effort
-from reconciler.solver.answering import solve_within
+from reconciler.simulation.solves import SimulatedSolver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -140,6 +139,7 @@ class SimulatedEffects:
         self.backoffs: dict[Subject, Backoff] = {}
         self._server = around.server
         self._faults = around.faults
+        self._solver = SimulatedSolver(around.faults)
         self._timeline = around.timeline
         self._cloud = cloud
         self._caches = caches
@@ -178,8 +178,10 @@ class SimulatedEffects:
         self._owner.arrive(self._send, sequence, index, here)
 
     def _send(self, sequence: Sequence, index: int, here: Point) -> None:
-        far = isinstance(sequence.steps[index], CreateMachine | DeleteMachine)
+        action = sequence.steps[index]
+        far = isinstance(action, CreateMachine | DeleteMachine)
         way = self._chance.between(*(TO_THE_CLOUD if far else ONE_WAY))
+        way += self._solver.seconds(action)
         self._timeline.after(way, self._reached, sequence, index, here)
 
     def _reached(self, sequence: Sequence, index: int, here: Point) -> None:
@@ -235,7 +237,7 @@ class SimulatedEffects:
         """Whether the cache has a newer state by now, so that deciding again makes sense."""
         found = decided_on(action)
         if found is None:
-            return False
+            return isinstance(action, Solve)
         kind, version = found
         known = self._caches[kind].objects.get(Key("", version.name))
         return known is None or known.metadata.resource_version != version.resource_version
@@ -249,9 +251,9 @@ class SimulatedEffects:
             case EmitEvent():
                 # Events aren't simulated, because nothing may depend on them.
                 return Result()
-            case Solve(number=number, problem=problem):
-                # An effort is counted in work and not in seconds, so each run gets the same plan.
-                return Result(plan=Solved(number=number, plan=solve_within(problem, Effort.QUICK)))
+            case Solve():
+                solved = self._solver.answer(action)
+                return Result(plan=solved) if isinstance(solved, Solved) else Result(error=solved)
             case CreateMachine():
                 return Result(answer=self._asked(action))
             case DeleteMachine(machine=machine):

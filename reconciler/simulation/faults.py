@@ -79,6 +79,8 @@ class SimulatedFault(StrEnum):
     """A budget allows no disruptions for a while."""
     VISITOR = "visitor"
     """A person starts a pod that tolerates the mark of nodes."""
+    SLOW_SOLVE = "slow-solve"
+    """A solve takes up to half a second, may be stopped, and its worker may die."""
 
 
 BY_PEOPLE = frozenset(

@@ -56,6 +56,13 @@ def test_a_pod_that_nothing_holds_is_planned_less_and_less_and_then_no_more() ->
     assert len(planner.problems) == asked
 
 
+def test_a_question_that_ends_without_an_answer_is_asked_again() -> None:
+    planner = Planner(waiting("web", requests={"cpu": "1"}), pool(), node_class())
+    planner.unanswered = 2
+    assert bought(planner.until(110.0)) == [("small", 1)]
+    assert len(planner.problems) == 3
+
+
 def test_it_is_told_why_once_and_once_that_it_rests() -> None:
     planner = Planner(huge(), pool(), node_class())
     planner.until(10_000)

@@ -53,6 +53,7 @@ BREACHED = (
             "pods-missing,node-forgotten,delete-fails,never-ready,dies-joining"
         ),
     ),
+    (1795144899, 60.0, "slow-solve,server-error,visitor"),
     (78949782, 30.0, "cloud-lost-answer,machine-dies,outage,listing-empty,freeze,nothing-moves"),
     (
         78949784,
