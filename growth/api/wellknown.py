@@ -87,6 +87,9 @@ PAUSED_REASON_ANNOTATION: Final = "growth.dev/paused-reason"
 WRITING_STOPPED_ANNOTATION: Final = "growth.dev/writing-stopped"
 """On the reconciler's Lease: the rule that it was about to break. It has written nothing since."""
 
+INSTALLATION_ANNOTATION: Final = "growth.dev/installation"
+"""On the reconciler's Lease: the id of this installation and its former ids (JSON)."""
+
 PUT_ASIDE_ANNOTATION: Final = "growth.dev/put-aside"
 """On the reconciler's Lease: what it can't decide about because of what is written there."""
 

@@ -25,6 +25,7 @@ from growth.scheduling.node import Node
 from growth.scheduling.pod import Pod
 from reconciler.core.actions import CrashedStep, Evicted, Solved, Subject
 from reconciler.core.caps import Caps
+from reconciler.core.installation import Installation
 from reconciler.core.pause_of_all import PauseOfAll
 from reconciler.core.timing import Timing
 from reconciler.ledger import Ledger
@@ -107,6 +108,8 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of all pools together."""
     mode: PoolMode = PoolMode.ACT
     """Observe: growth acts for no pool, whatever the pools say."""
+    installation: Installation | None = None
+    """Which installation of growth this is; None where no provider labels machines with it."""
     seed: int
     """The only randomness in a pass, drawn by the shell; the names of new requests depend on it."""
     ledger: Ledger

@@ -15,17 +15,16 @@ from reconciler.seeing.unreadable import with_unreadable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from growth.api.nodepool import PoolMode
     from growth.instant import Instant
     from reconciler.core import actions
-    from reconciler.core.caps import Caps
-    from reconciler.core.timing import Timing
+    from reconciler.core.installation import Installation
     from reconciler.core.world import World
     from reconciler.effects.carrying_out import Effects
     from reconciler.invariants.breach import Breach
     from reconciler.ledger import Ledger
     from reconciler.seeing.clouds import Clouds
     from reconciler.seeing.sources import ReconcilerSources
+    from reconciler.settings import ReconcilerSettings
 
 _log = structlog.get_logger(__name__)
 
@@ -39,18 +38,18 @@ class Production:
         sources: ReconcilerSources,
         clouds: Clouds,
         effects: Effects,
-        timing: Timing,
-        caps: Caps,
-        mode: PoolMode,
+        settings: ReconcilerSettings,
         seen: Callable[[World], None],
         stopped: Callable[[Breach], None],
+        installation: Installation,
     ) -> None:
+        self._installation = installation
         self._sources = sources
         self._clouds = clouds
         self._effects = effects
-        self._timing = timing
-        self._caps = caps
-        self._mode = mode
+        self._timing = settings.timing
+        self._caps = settings.caps
+        self._mode = settings.mode
         self._seen = seen
         self._stopped = stopped
 
@@ -76,6 +75,7 @@ class Production:
             with_unreadable(world, self._sources.unreadable),
             caps=self._caps,
             mode=self._mode,
+            installation=self._installation,
             is_steered=self._sources.demand.resumes_at is not None,
         )
         self._seen(world)

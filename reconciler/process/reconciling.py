@@ -12,10 +12,11 @@ import socket
 from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import certs
 from growth.api.installed import RECONCILER_LEASE
-from growth.api.wellknown import PUT_ASIDE_ANNOTATION
+from growth.api.wellknown import INSTALLATION_ANNOTATION, PUT_ASIDE_ANNOTATION
 from growth.kube.cache.metrics import CacheMetrics
 from growth.kube.cache.timing import CacheTiming
 from growth.kube.election import (
@@ -28,6 +29,7 @@ from growth.kube.election import (
 from growth.kube.transport import connect
 from reconciler.aside.telling import in_one_line
 from reconciler.brakes.rule import BrakesLedger
+from reconciler.core.installation import continued, installation_from, installation_text
 from reconciler.effects.announcing import announcing
 from reconciler.effects.carrying_out import Effects
 from reconciler.effects.lanes import Lanes
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from growth.kube.transport import Connection
     from growth.service.context import Service
     from reconciler.brakes.pauses import Pause
+    from reconciler.core.installation import Installation
     from reconciler.providers.port import ClassKey
     from reconciler.seeing.catalogues import NodeClassMarket
     from reconciler.settings import ReconcilerSettings
@@ -103,6 +106,8 @@ class ReconcilerWork:
         self._clouds: Clouds | None = None
         self._markets: Markets | None = None
         self.lanes = Lanes()
+        self._installation: Installation | None = None
+        """Known while this process leads."""
         self._chance = Random()  # noqa: S311 - it spreads calls and protects nothing
         self._certs_metrics = certs.CertsMetrics(service.registry)
         self.sources = ReconcilerSources(
@@ -119,6 +124,7 @@ class ReconcilerWork:
             settings=service.settings,
             registry=service.registry,
             doubted=self._doubt,
+            installation=lambda: "" if self._installation is None else self._installation.id,
         )
         self.recorder = recorder(connection, self.sources, registry=service.registry)
         self._stopping = Stopping(service.registry, say=self.recorder.emit)
@@ -165,12 +171,21 @@ class ReconcilerWork:
         # Before anything is decided: two growths with Leases in two namespaces delete each other's
         # machines.
         await self._rivals.stand_back()
+        self._installation = installation = self._continued(leadership)
         try:
-            await self._act_alone(leadership)
+            await self._act_alone(leadership, installation)
         except* StandBack:
             self._service.logger.warning("an older growth acts in this cluster; this one waits")
+        finally:
+            # Or the next time, it would overwrite what another leader has kept since.
+            self._installation = None
 
-    async def _act_alone(self, leadership: Leadership) -> None:
+    def _continued(self, leadership: Leadership) -> Installation:
+        # It is kept with the next renewal of the Lease, seconds before anything may be bought.
+        kept = installation_from(leadership.annotations.get(INSTALLATION_ANNOTATION))
+        return continued(kept, now(), vacant_for=leadership.vacant_for, drawn=str(uuid4()))
+
+    async def _act_alone(self, leadership: Leadership, installation: Installation) -> None:
         with announcing() as announce:
             async with asyncio.TaskGroup() as tasks:
                 effects = Effects(
@@ -206,7 +221,12 @@ class ReconcilerWork:
                 tasks.create_task(clouds.run(), name="clouds")
                 tasks.create_task(markets.run(), name="markets")
                 await markets.first_answers()
-                await self._loop_over(effects, clouds, unseen=leadership.vacant_for)
+                await self._loop_over(
+                    effects,
+                    clouds,
+                    unseen=leadership.vacant_for,
+                    installation=installation,
+                )
 
     async def _keep_certificates(self, leadership: Leadership) -> None:
         settings = self._service.settings
@@ -218,16 +238,17 @@ class ReconcilerWork:
                 may_write=leadership.check,
             )
 
-    async def _loop_over(self, effects: Effects, clouds: Clouds, *, unseen: float) -> None:
+    async def _loop_over(
+        self, effects: Effects, clouds: Clouds, *, unseen: float, installation: Installation
+    ) -> None:
         scene = Production(
             sources=self.sources,
             clouds=clouds,
             effects=effects,
-            timing=self._timing,
-            caps=self._service.settings.caps,
-            mode=self._service.settings.mode,
+            settings=self._service.settings,
             seen=self._figures.show,
             stopped=self._stopping.stop,
+            installation=installation,
         )
         # A breach stays in force if the same process leads again, as no person has checked it yet.
         brakes = BrakesLedger(breach=self._stopping.breach)
@@ -241,7 +262,9 @@ class ReconcilerWork:
 
     def _annotations(self) -> Mapping[str, str | None]:
         aside = "" if self._loop is None else in_one_line(self._loop.ledger.aside)
-        return {**self._stopping.annotations(), PUT_ASIDE_ANNOTATION: aside or None}
+        known = self._installation
+        kept = {} if known is None else {INSTALLATION_ANNOTATION: installation_text(known)}
+        return {**self._stopping.annotations(), PUT_ASIDE_ANNOTATION: aside or None, **kept}
 
     def _pauses(self) -> Mapping[str, Pause]:
         return {} if self._loop is None else self._loop.ledger.brakes.pauses

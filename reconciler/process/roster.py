@@ -42,6 +42,7 @@ class Roster:
         settings: ReconcilerSettings,
         registry: CollectorRegistry,
         doubted: Callable[[], None],
+        installation: Callable[[], str],
     ) -> None:
         self._sources = sources
         self._settings = settings
@@ -52,6 +53,7 @@ class Roster:
             now=now,
             doubted=doubted,
             cluster=self._cluster,
+            installation=installation,
             pool=sources.store(NodePool.__name__).get,
             requests=self._requests,
             endpoints={"hetzner": settings.hetzner_endpoint},

@@ -29,6 +29,8 @@ class ProviderHost:
     """Called when the results of earlier checks of node classes may be outdated."""
     cluster: Callable[[], str]
     """The id of the cluster; empty until it is known."""
+    installation: Callable[[], str]
+    """The id of this installation of growth in the cluster."""
     pool: Callable[[str], NodePool | None]
     requests: Callable[[], Iterable[NodeRequest]]
     endpoints: Mapping[str, str]

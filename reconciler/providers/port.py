@@ -240,6 +240,9 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """Its type, as the provider names it; empty if the provider doesn't say."""
     location: str = ""
     """Where it is; empty if the provider doesn't say."""
+    installation: str = ""
+    """The installation of growth that bought it; empty if the provider doesn't say, or if it was
+    bought by a growth that wrote no such label."""
 
 
 class Listing(msgspec.Struct, frozen=True, kw_only=True, dict=True):

@@ -8,6 +8,8 @@ orphan of that cloud is touched any more: any of them may be in use.
 
 The condition on the pools is the memory of this: after a restart of growth, the same machines are
 older than the process. It stands until the cloud has no orphans.
+
+Where machines tell which installation bought them, that decides, and already at the start.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from growth.instant import Instant
+    from reconciler.core.installation import Installation
     from reconciler.core.world import World
     from reconciler.providers.port import ClassKey, Machine
 
@@ -70,11 +73,21 @@ def of_another_writer(
 
 
 def _is_foreign(orphan: Machine, younger_than: datetime, world: World) -> bool:
+    if orphan.installation and world.installation is not None:
+        return _is_of_another_installation(orphan, world.installation)
     return (
         orphan.created_at is not None
         and orphan.created_at > younger_than
         and orphan.request_uid not in world.ledger.removal.requested
     )
+
+
+def _is_of_another_installation(orphan: Machine, own: Installation) -> bool:
+    if orphan.installation == own.id:
+        return False
+    ended = own.ended_at(orphan.installation)
+    # Bought under a former id after it ended here: this cluster, or that one, is from a backup.
+    return ended is None or (orphan.created_at is not None and orphan.created_at > ended + MARGIN)
 
 
 def _was_told(key: ClassKey, world: World) -> bool:

@@ -314,6 +314,15 @@ async def test_a_leader_knows_how_long_nobody_led_before_it(api: ModelConnection
         assert second.vacant_for == pytest.approx(3600, abs=1), "renewals of its own don't count"
 
 
+async def test_a_leader_knows_what_the_one_before_it_noted_on_the_lease(
+    api: ModelConnection,
+) -> None:
+    assert api.model.stored is not None
+    api.model.stored["metadata"]["annotations"] = {"growth.dev/installation": "{}"}
+    async with leading(api) as leadership:
+        assert leadership.annotations == {"growth.dev/installation": "{}"}
+
+
 async def test_of_a_leader_that_was_cut_off_the_time_counts_from_its_last_renewal(
     api: ModelConnection,
 ) -> None:

@@ -14,6 +14,7 @@ from reconciler.providers.port import ClassKey, Order
 if TYPE_CHECKING:
     from datetime import datetime
 
+INSTALLATION = "0d6c8f34-27a5-4be1-9a60-3f7e5b1c9d82"
 CLUSTER = "7f3c9a52-1d0e-4b7a-9c57-5f0e6a1b2c3d"
 JOIN_TOKEN = "a1b2c3.d4e5f6a7b8c9d0e1"
 CA_HASH = "sha256:" + "5e" * 32

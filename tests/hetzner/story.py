@@ -12,7 +12,7 @@ from growth.instant import Instant
 from reconciler.providers.hetzner.metrics import HetznerMetrics
 from reconciler.providers.hetzner.provider import HetznerCloud
 from reconciler.providers.port import Accepted
-from tests.hetzner.build import CLUSTER, JOIN_TOKEN, node_class, order
+from tests.hetzner.build import CLUSTER, INSTALLATION, JOIN_TOKEN, node_class, order
 from tests.hetzner.fake.records import START
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ class Story:
             now=self.now,
             metrics=HetznerMetrics(self.registry),
             endpoint=self.endpoint,
+            installation=lambda: INSTALLATION,
         )
         self.clouds.append(cloud)
         return cloud

@@ -14,9 +14,9 @@ from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.noderequest import UnmetScope
 from growth.api.wellknown import MANAGED_BY_LABEL, POOL_LABEL
 from growth.errors import RetryLater
-from reconciler.providers.hetzner.labels import CLUSTER_LABEL, REQUEST_UID_LABEL
+from reconciler.providers.hetzner.labels import CLUSTER_LABEL, INSTALLATION_LABEL, REQUEST_UID_LABEL
 from reconciler.providers.port import Accepted, Failed, FailureClass, MachineState, Throttled, Unmet
-from tests.hetzner.build import CLUSTER, K3S, SECRET, order
+from tests.hetzner.build import CLUSTER, INSTALLATION, K3S, SECRET, order
 from tests.hetzner.fake.faults import Fault, Kind
 from tests.hetzner.fake.project import Project
 from tests.hetzner.fake.records import START
@@ -48,6 +48,9 @@ async def test_a_server_is_made_as_its_class_and_order_say(story: Story) -> None
     assert server.labels[CLUSTER_LABEL] == CLUSTER
     assert server.labels[POOL_LABEL] == "default"
     assert server.labels[REQUEST_UID_LABEL] == "uid-default-1"
+    assert server.labels[INSTALLATION_LABEL] == INSTALLATION
+    (listed,) = (await story.machines()).values()
+    assert listed.installation == INSTALLATION, "and growth reads it back"
     assert server.labels["team"] == "shop"
 
 

@@ -6,19 +6,21 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+import pytest
+
 from growth.api.written import write_time
 from reconciler import pools
 from reconciler import removal as removing
 from reconciler.core.actions import EmitEvent, OpenRemoval
+from reconciler.core.installation import FormerInstallation, Installation
 from reconciler.pools import removal_held
 from reconciler.removal import another_writer
 from reconciler.removal.ledger import RemovalLedger
 from tests.reconciler.build import START, at, pool, request, said_by
-from tests.removal.build import kinds, machine, removal, world
+from tests.removal.build import CLOUD, kinds, machine, removal, world
 
 if TYPE_CHECKING:
-    import pytest
-
     from reconciler.core.world import World
     from reconciler.providers.port import Machine
 
@@ -170,6 +172,39 @@ def test_it_ends_when_the_cloud_has_no_orphan_any_more() -> None:
     found = said_by(removal_held, lived(telling(), shown=()), at(200))
     assert found is not None
     assert found[:2] == ("False", "Released")
+
+
+HERE = Installation(id="a1", former=(FormerInstallation("b2", write_time(START)),))
+"""An installation that goes on under another id since the beginning of the test."""
+
+
+@pytest.mark.parametrize(
+    ("installation", "seconds", "is_theirs"),
+    [
+        ("a1", YOUNG, False),
+        ("b2", -500.0, False),
+        ("b2", YOUNG, True),
+        ("c3", -500.0, True),
+        ("", -500.0, False),
+        ("", YOUNG, True),
+    ],
+    ids=[
+        "by this installation",
+        "under its former id",
+        "under its former id, by a copy of the cluster",
+        "by another installation, long before this one began",
+        "before there were labels",
+        "by an older growth elsewhere",
+    ],
+)
+def test_a_label_says_who_has_bought_a_machine(
+    installation: str,
+    seconds: float,
+    is_theirs: bool,  # noqa: FBT001 - a column of the table
+) -> None:
+    orphan = msgspec.structs.replace(bought(seconds), installation=installation)
+    given = msgspec.structs.replace(lived(shown=(orphan,)), installation=HERE)
+    assert bool(passed(given, 150).ledger.removal.others[CLOUD]) is is_theirs
 
 
 def test_no_number_of_requests_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:

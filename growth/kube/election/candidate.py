@@ -33,7 +33,7 @@ from growth.kube.election.standing import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
     from datetime import datetime
     from random import Random
 
@@ -62,6 +62,8 @@ class Candidate:
     tried: bool = False
     vacant_for: float = 0.0
     """The seconds without a leader before we led."""
+    annotations: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """The annotations of the Lease before we led."""
 
     def __post_init__(self) -> None:
         self._log = log.bind(lease=self.lease.title, identity=self.who.text)
@@ -158,6 +160,7 @@ class Candidate:
         self.tried = True
         if not self._leads:
             self.vacant_for = seconds_without_a_leader(seen, self.wall())
+            self.annotations = seen.metadata.annotations
         lease = await self.lease.hold(
             seen,
             holder=self.who.text,

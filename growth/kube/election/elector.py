@@ -67,7 +67,11 @@ async def lead(
             async with asyncio.TaskGroup() as tasks:
                 await _win(candidate, tasks)
                 async with _kept(candidate, tasks):
-                    yield Leadership(candidate.seconds_left, vacant_for=candidate.vacant_for)
+                    yield Leadership(
+                        candidate.seconds_left,
+                        vacant_for=candidate.vacant_for,
+                        annotations=candidate.annotations,
+                    )
     finally:
         await candidate.give_back()
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from growth.errors import RetryLater
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 
 class LeadershipLost(RetryLater):
@@ -18,8 +18,16 @@ class LeadershipLost(RetryLater):
 class Leadership:
     """The right to act as the leader, for a limited time."""
 
-    def __init__(self, seconds_left: Callable[[], float], *, vacant_for: float = 0.0) -> None:
+    def __init__(
+        self,
+        seconds_left: Callable[[], float],
+        *,
+        vacant_for: float = 0.0,
+        annotations: Mapping[str, str] | None = None,
+    ) -> None:
         self._seconds_left = seconds_left
+        self.annotations = annotations or {}
+        """The annotations of the Lease when we took it."""
         self.vacant_for = vacant_for
         """The seconds without a leader before us, in which nothing was observed.
 

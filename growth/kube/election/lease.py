@@ -8,6 +8,7 @@ with the resourceVersion they were decided on, so other fields (labels, `strateg
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -53,6 +54,7 @@ class LeaseMetadata(msgspec.Struct, frozen=True, rename="camel"):
 
     uid: str
     resource_version: str
+    annotations: Mapping[str, str] = {}
 
 
 class Lease(msgspec.Struct, frozen=True):

@@ -44,6 +44,7 @@ class WantedServer(msgspec.Struct, frozen=True, kw_only=True):
     token: str
     """The join token in the user data; no error may contain it."""
     cluster: str
+    installation: str
 
 
 async def find_server(
@@ -80,7 +81,9 @@ def server_body(wanted: WantedServer) -> dict[str, Any]:
         "networks": [network.id for network in resolved.networks],
         "firewalls": [{"firewall": firewall} for firewall in resolved.firewalls],
         "public_net": {"enable_ipv4": spec.public_ipv4, "enable_ipv6": spec.public_ipv6},
-        "labels": server_labels(order, wanted.node_class, cluster=wanted.cluster),
+        "labels": server_labels(
+            order, wanted.node_class, cluster=wanted.cluster, installation=wanted.installation
+        ),
         "user_data": wanted.user_data,
         "start_after_create": True,
     }

@@ -61,6 +61,7 @@ class HetznerClients:
             metrics=HetznerMetrics(host.registry),
             endpoint=host.endpoints.get(PROVIDER, ENDPOINT),
             doubted=host.doubted,
+            installation=host.installation,
         )
 
     def _done(self) -> Iterator[str]:

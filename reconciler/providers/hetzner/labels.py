@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from reconciler.providers.port import Order
 
 CLUSTER_LABEL: Final = "growth.dev/cluster"
+INSTALLATION_LABEL: Final = "growth.dev/installation"
+"""Which installation of growth bought a server: two clusters may have the same id by mistake."""
 REQUEST_UID_LABEL: Final = "growth.dev/request-uid"
 TEMPLATE_LABEL: Final = "growth.dev/template"
 SUBNET_LABEL: Final = "growth.dev/subnet"
@@ -37,7 +39,9 @@ def ours(labels: Mapping[str, str], *, cluster: str) -> bool:
     return labels.get(CLUSTER_LABEL) == cluster and labels.get(MANAGED_BY_LABEL) == MANAGED_BY
 
 
-def server_labels(order: Order, node_class: HetznerNodeClass, *, cluster: str) -> dict[str, str]:
+def server_labels(
+    order: Order, node_class: HetznerNodeClass, *, cluster: str, installation: str
+) -> dict[str, str]:
     """The labels of a server: those of the class, overridden by ours."""
     return {
         **node_class.spec.labels,
@@ -45,6 +49,7 @@ def server_labels(order: Order, node_class: HetznerNodeClass, *, cluster: str) -
         **group_labels(order.pool, cluster=cluster),
         REQUEST_UID_LABEL: order.request_uid,
         TEMPLATE_LABEL: template_hash(node_class),
+        INSTALLATION_LABEL: installation,
     }
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from growth.api.wellknown import POOL_LABEL
 from reconciler.providers.hetzner.failures import ALREADY_DONE, Failure, without_secrets
-from reconciler.providers.hetzner.labels import REQUEST_UID_LABEL, SUBNET_LABEL
+from reconciler.providers.hetzner.labels import INSTALLATION_LABEL, REQUEST_UID_LABEL, SUBNET_LABEL
 from reconciler.providers.port import SCOPES, Machine, MachineState
 
 if TYPE_CHECKING:
@@ -86,4 +86,5 @@ def _machine(
         created_at=server.created,
         server_type=server.server_type.name,
         location=(server.location or server.datacenter.location).name,
+        installation=server.labels.get(INSTALLATION_LABEL, ""),
     )

@@ -80,7 +80,10 @@ class HetznerCloud:
         metrics: HetznerMetrics,
         endpoint: str = ENDPOINT,
         doubted: Callable[[], None] = lambda: None,
+        installation: Callable[[], str] = str,
     ) -> None:
+        self.installation = installation
+        """The id of this installation of growth; it may change while this process doesn't lead."""
         self.doubted = doubted
         """Called when the results of earlier checks of node classes may be outdated."""
         self.cluster = cluster
@@ -283,6 +286,7 @@ class HetznerProvider:
             user_data=user_data(joining),
             token=joining.token,
             cluster=self._cloud.cluster,
+            installation=self._cloud.installation(),
         )
         return await buying.buy(project, wanted)
 
