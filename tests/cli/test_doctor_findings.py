@@ -62,6 +62,7 @@ def test_an_installation_that_is_well_is_all_green() -> None:
         "processes",
         "leader",
         "rights",
+        "guards",
         "certificates",
         "webhook",
         "extender",
@@ -96,6 +97,10 @@ def test_an_api_server_that_knows_no_leases_ends_no_examination() -> None:
     found = findings(WithoutLeases(**vars(installed())))
     assert {each.subject for each in found} == well - {"leader"}
     assert [each for each in found if each.level is Level.FAIL] == []
+
+
+POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
+BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
 
 
 def gone(path: str) -> Callable[[Cluster], object]:
@@ -359,6 +364,53 @@ BROKEN: dict[str, Broken] = {
         FAIL,
         "rights",
         "growth-reconciler isn't allowed to list pods, patch nodes",
+        "growth install",
+    ),
+    "nobody keeps the certificates": Broken(
+        gone(f"{APPS}/deployments/growth-certs"),
+        FAIL,
+        "processes",
+        "growth-certs is missing",
+        "growth install",
+    ),
+    **{
+        f"the policy {name} is gone": Broken(
+            gone(f"{POLICIES}/{name}"), FAIL, "guards", f"{name} is missing", "growth install"
+        )
+        for name in ("nodes.growth.dev", "node-marks.growth.dev", "records.growth.dev")
+    },
+    "a policy isn't bound": Broken(
+        gone(f"{BINDINGS}/pools.growth.dev"),
+        FAIL,
+        "guards",
+        "ValidatingAdmissionPolicyBinding pools.growth.dev is missing",
+        "growth install",
+    ),
+    "a policy only warns": Broken(
+        lambda cluster: cluster.edit(f"{BINDINGS}/pools.growth.dev", "spec").update(
+            validationActions=["Warn"]
+        ),
+        FAIL,
+        "guards",
+        "doesn't deny",
+        "growth install",
+    ),
+    "a policy fails open": Broken(
+        lambda cluster: cluster.edit(f"{POLICIES}/nodes.growth.dev", "spec").update(
+            failurePolicy="Ignore"
+        ),
+        FAIL,
+        "guards",
+        "ignores its own failures",
+        "growth install",
+    ),
+    "a binding is for another policy": Broken(
+        lambda cluster: cluster.edit(f"{BINDINGS}/nodes.growth.dev", "spec").update(
+            policyName="another"
+        ),
+        FAIL,
+        "guards",
+        "is for another policy",
         "growth install",
     ),
     "nobody trusts the webhook": Broken(

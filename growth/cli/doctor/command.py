@@ -22,6 +22,7 @@ from growth.cli.doctor.examination.certificates import examine_certificates
 from growth.cli.doctor.examination.cluster import examine_cluster
 from growth.cli.doctor.examination.definitions import examine_objects
 from growth.cli.doctor.examination.finding import ExaminedCluster, Level, fail, warn
+from growth.cli.doctor.examination.guards import examine_guards
 from growth.cli.doctor.examination.mode import examine_mode
 from growth.cli.doctor.examination.pools import examine_node_classes, examine_pools
 from growth.cli.doctor.examination.processes import examine_processes
@@ -49,6 +50,7 @@ EXAMINATIONS: Final[tuple[Examination, ...]] = (
     examine_objects,
     examine_processes,
     examine_rights,
+    examine_guards,
     examine_certificates,
     examine_admission,
     examine_scheduler,

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 APPS: Final = "/apis/apps/v1/namespaces"
 WEBHOOK: Final = f"/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/{WEBHOOKS}"
 REVIEWS: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+EXTERNAL: Final = {"name": "GROWTH_CERTIFICATES", "value": "external"}
+"""The reconciler's setting for an installation with growth-certs."""
 NEEDED: Final = (
     ("", "namespaces"),
     ("apiextensions.k8s.io", "customresourcedefinitions"),
@@ -73,15 +75,23 @@ async def _workloads(place: ExaminedCluster) -> Findings:
 async def _is_missed(place: ExaminedCluster, name: str) -> bool:
     """Whether it should exist.
 
-    A policy admits pods without a process, and another program may keep the certificates.
+    A policy admits pods without a process, and the reconciler may keep the certificates.
     """
     match name:
         case installed.WEBHOOKS:
             return await place.found(WEBHOOK) is not None
-        case installed.SCHEDULER | installed.CERTS:
+        case installed.CERTS:
+            return await _leaves_certificates_to_others(place)
+        case installed.SCHEDULER:
             return False
         case _:
             return True
+
+
+async def _leaves_certificates_to_others(place: ExaminedCluster) -> bool:
+    reconciler = await installed_workload(place, RECONCILER)
+    containers = reconciler["spec"]["template"]["spec"]["containers"] if reconciler else ()
+    return any(EXTERNAL in each.get("env", ()) for each in containers)
 
 
 def _selector(workload: dict[str, Any]) -> str:

@@ -54,7 +54,7 @@ async def _needed(place: ExaminedCluster) -> dict[str, set[Right]]:
         rendered(
             InstallationValues(provider=provider, admission=admission), namespace=place.namespace
         )
-        for provider in await _providers(place)
+        for provider in await examined_providers(place)
     ]
     accounts = [RECONCILER, EXTENDER]
     if admission is Admission.WEBHOOK:
@@ -67,7 +67,7 @@ async def _needed(place: ExaminedCluster) -> dict[str, set[Right]]:
     }
 
 
-async def _providers(place: ExaminedCluster) -> list[ProviderChoice]:
+async def examined_providers(place: ExaminedCluster) -> list[ProviderChoice]:
     """The providers of the node classes; without any class, all providers."""
     found = [
         ProviderChoice(model.provider)
