@@ -18,6 +18,7 @@ from reconciler.observing.ledger import ObservingLedger
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.pools.ledger import PoolsLedger
 from reconciler.provisioning.ledger import ProvisioningLedger
+from reconciler.records.ledger import RecordsLedger
 from reconciler.removal.ledger import RemovalLedger
 from reconciler.replacement.ledger import ReplacementLedger
 from reconciler.scaling.ledger import ScalingLedger
@@ -34,6 +35,7 @@ class Ledger:
     planning: PlanningLedger = field(default_factory=PlanningLedger)
     pools: PoolsLedger = field(default_factory=PoolsLedger)
     provisioning: ProvisioningLedger = field(default_factory=ProvisioningLedger)
+    records: RecordsLedger = field(default_factory=RecordsLedger)
     removal: RemovalLedger = field(default_factory=RemovalLedger)
     replacement: ReplacementLedger = field(default_factory=ReplacementLedger)
     scaling: ScalingLedger = field(default_factory=ScalingLedger)

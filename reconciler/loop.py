@@ -96,7 +96,7 @@ ROOMS = (
         provisioning.decide,
         lambda ledger, section: replace(ledger, provisioning=section),
     ),
-    Room("records", records.decide, remembers_nothing),
+    Room("records", records.decide, lambda ledger, section: replace(ledger, records=section)),
     Room("scaling", scaling.decide, lambda ledger, section: replace(ledger, scaling=section)),
     Room("removal", removal.decide, lambda ledger, section: replace(ledger, removal=section)),
     Room("planning", planning.decide, lambda ledger, section: replace(ledger, planning=section)),

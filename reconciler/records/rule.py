@@ -3,7 +3,8 @@
     a machine without one    it is made anew from the provider's listing, never from the Node
     its Node has joined      the record notes which one, so that no other can claim the machine
     its machine is gone      the record is deleted
-    another Node claims it   record and Node tell of it (records/contested.py)
+    another Node claims it   the record tells of it (contested.py)
+    its Node was changed     growth's labels are written back (restoring.py)
 
 Purchases write their record themselves, before the request says that the machine comes
 (provisioning/pending.py). A machine lacks its record only after an upgrade from a growth that wrote
@@ -20,12 +21,14 @@ from growth.api.noderequest import RequestPhase
 from growth.api.wellknown import CORDONED_ANNOTATION
 from growth.keeping.believing import is_node_of
 from reconciler.core.actions import CreateNodeRecord, Delete, Sequence, machine, version_of
-from reconciler.core.decision import Decision
+from reconciler.core.decision import Decision, earliest
 from reconciler.facts.listings import clouds
 from reconciler.facts.node_classes import node_class_of
 from reconciler.facts.recording import KIND, patched_record, record_of_listing, record_of_purchase
 from reconciler.providers.port import ClassKey, MachineState
 from reconciler.records.contested import contested
+from reconciler.records.ledger import RecordsLedger
+from reconciler.records.restoring import restored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -38,17 +41,19 @@ if TYPE_CHECKING:
     from reconciler.providers.port import Listing, Machine
 
 
-def decide(world: World, now: Instant) -> Decision[None]:
-    """One step for each machine whose record isn't as it should be."""
-    seen = clouds(world)
+def decide(world: World, now: Instant) -> Decision[RecordsLedger]:
+    """One step for each machine whose record, or Node, isn't as it should be."""
+    seen, again = clouds(world), restored(world, now)
     return Decision(
-        section=None,
+        section=RecordsLedger(written_back=again.written_back),
         sequences=(
             *_made_anew(world, now),
             *_bound(world, now),
             *_ended(world, seen),
             *contested(world, now),
+            *again.sequences,
         ),
+        wake_at=earliest(again.wakes),
     )
 
 

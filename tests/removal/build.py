@@ -13,6 +13,7 @@ from growth.api.wellknown import (
     INSTANCE_TYPE_LABEL,
     MANAGED_BY,
     MANAGED_BY_LABEL,
+    NODE_REQUEST_LABEL,
     POOL_LABEL,
     SCALE_DOWN_AT_ANNOTATION,
 )
@@ -112,6 +113,7 @@ def node(
         POOL_LABEL: "default",
         MANAGED_BY_LABEL: MANAGED_BY,
         INSTANCE_TYPE_LABEL: server_type,
+        NODE_REQUEST_LABEL: name,
     }
     made = build.node(name, labels=labels, **({"providerID": f"kwok://{name}"} | spec))
     conditions = (ObservedCondition(type="Ready", status="True"),) if ready else ()

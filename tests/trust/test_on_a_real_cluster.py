@@ -126,6 +126,10 @@ def test_a_foreign_node_that_lies_changes_nothing_and_the_next_pod_gets_its_mach
             lambda: records(hostile) == victims, "each machine has one record", within=IN_TIME
         )
         assert said(hostile) == lies
+        key = "growth.dev/instance-type"
+        hostile.kubectl("label", "node", victims[0], f"{key}=another", "--overwrite")
+        wait_until(lambda: label(hostile, victims[0], key) == "small", "written back", within=20)
+        wait_until(lambda: "NodeWrittenBack" in reasons(hostile), "and in an event", within=20)
         hostile.kubectl("delete", "node", "foreign")
         wait_until(lambda: not contested(hostile), "the claim is over", within=20)
     assert pods_of(hostile) == before
@@ -133,6 +137,10 @@ def test_a_foreign_node_that_lies_changes_nothing_and_the_next_pod_gets_its_mach
 
 def records(cluster: LiveCluster) -> list[str]:
     return sorted(each["metadata"]["name"] for each in cluster.get("noderecords")["items"])
+
+
+def label(cluster: LiveCluster, node: str, key: str) -> str:
+    return str(cluster.get("node", node)["metadata"]["labels"].get(key, ""))
 
 
 def contested(cluster: LiveCluster) -> list[str]:
