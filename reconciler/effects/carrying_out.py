@@ -140,7 +140,7 @@ class Effects:
         except Stopped as stopped:
             _log.warning("not carried out", subject=sequence.subject.name, why=str(stopped))
         except GrowthError as error:
-            await self._rest(sequence, str(error), asked=asked_for(error))
+            await self._rest(sequence, str(error), asked=pause_asked_for(error))
         except Exception as error:  # noqa: BLE001 - one subject must not end what all others need
             crash = self._crashing.note(sequence.subject, error, now=self.now().monotonic)
             await self._rest(sequence, crash.why)
@@ -348,7 +348,7 @@ class Effects:
         return Writes(self.connection, path=store.resource.path, noted=store.own)
 
 
-def asked_for(error: GrowthError) -> float | None:
+def pause_asked_for(error: GrowthError) -> float | None:
     """The seconds that a server asks to wait before the next try."""
     return error.after if isinstance(error, RetryLater) else None
 
