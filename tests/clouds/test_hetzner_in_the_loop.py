@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from reconciler.providers.hetzner.labels import CLUSTER_LABEL, REQUEST_UID_LABEL
+from reconciler.providers.hetzner.labels import CLUSTER_LABEL, INSTALLATION_LABEL, REQUEST_UID_LABEL
 from tests.clouds.growing import TOKEN
 from tests.hetzner.fake.faults import Fault, Kind
 from tests.live import wait_until
@@ -93,6 +93,30 @@ def test_servers_of_others_are_left_alone_whatever_they_are_called(place: Site) 
 
     assert {theirs.id, nobody_s.id} <= place.project.servers.keys()
     assert (theirs.gone_from, nobody_s.gone_from) == (None, None)
+
+
+def test_another_installation_with_our_id_is_told_of_and_its_servers_are_left_alone(
+    place: Site,
+) -> None:
+    story = place.tell("copy")
+    story.wants(1)
+    story.is_served(1)
+    (own,) = story.servers()
+    lease = place.cluster.get("lease", "growth-reconciler", "--namespace", "kube-system")
+    assert own.labels[INSTALLATION_LABEL] in lease["metadata"]["annotations"][INSTALLATION_LABEL]
+
+    labels = {**own.labels, INSTALLATION_LABEL: "another", REQUEST_UID_LABEL: "uid-of-theirs"}
+    theirs = place.project.add_foreign("copy-6f1f2f9c-0000-4000-8000-000000000003", **labels)
+
+    held = ".status.conditions[?(@.type=='RemovalHeld')].reason"
+    story.says("nodepool", held, "AnotherWriter")
+    told = ("get", "events", "--all-namespaces", "--output", "jsonpath={.items[*].reason}")
+    wait_until(lambda: "AnotherWriter" in place.cluster.kubectl(*told), "an event tells of it")
+    removals = place.cluster.get("noderemovalrequests")["items"]
+    assert theirs.name not in {each["metadata"]["name"] for each in removals}
+
+    del place.project.servers[theirs.id]
+    story.says("nodepool", held, "Released")
 
 
 def test_no_secret_is_told_in_any_log_event_status_or_metric(place: Site) -> None:
