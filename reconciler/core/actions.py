@@ -120,6 +120,15 @@ class Evict(msgspec.Struct, frozen=True, kw_only=True):
     uid: str
 
 
+class HoldSeat(msgspec.Struct, frozen=True, kw_only=True):
+    """Tell the scheduler which node this exact pod is expected on, so that others leave it room."""
+
+    namespace: str
+    name: str
+    uid: str
+    node: str
+
+
 class Evicted(msgspec.Struct, frozen=True, kw_only=True):
     """The API server's answer to the last eviction of a pod."""
 
@@ -195,6 +204,7 @@ Action = (
     | DeleteMachine
     | SetNode
     | Evict
+    | HoldSeat
     | PatchStatus
     | SetFinalizers
     | Delete
@@ -221,6 +231,7 @@ def decided_on(action: Action) -> tuple[str, Version] | None:
             | OpenRemoval()
             | DeleteMachine()
             | Evict()
+            | HoldSeat()
             | EmitEvent()
             | Solve()
         ):

@@ -32,6 +32,7 @@ from reconciler.core.actions import (
     DeleteMachine,
     EmitEvent,
     Evict,
+    HoldSeat,
     OpenRemoval,
     PatchStatus,
     SetFinalizers,
@@ -44,6 +45,7 @@ from reconciler.core.actions import (
 from reconciler.effects.crashing import Crashing
 from reconciler.effects.eviction import evict, evicted, pod_is_gone
 from reconciler.effects.heard import Heard
+from reconciler.effects.holding import hold_seat
 from reconciler.effects.last_look import check_waiting, pods_in_the_way
 from reconciler.effects.points import Point, Side, point
 from reconciler.effects.stopping import Stopped
@@ -206,7 +208,7 @@ class Effects:
                 await self._create(request)
             case CreateNodeRecord(record=resource) | OpenRemoval(removal=resource):
                 await self._create(resource)
-            case CreateMachine() | DeleteMachine() | Evict():
+            case CreateMachine() | DeleteMachine() | Evict() | HoldSeat():
                 await self._ask(action)
             case SetNode():
                 await self._set_node(action)
@@ -247,7 +249,7 @@ class Effects:
                     f"{kind} {key.name} exists, but the cache doesn't show it"
                 ) from None
 
-    async def _ask(self, action: CreateMachine | DeleteMachine | Evict) -> None:
+    async def _ask(self, action: CreateMachine | DeleteMachine | Evict | HoldSeat) -> None:
         match action:
             case CreateMachine(order=order):
                 provider = self.provider_of(order.node_class)
@@ -259,6 +261,8 @@ class Effects:
                     await self._delete_machine(provider, machine)
             case Evict():
                 await self._evict(action)
+            case HoldSeat():
+                await hold_seat(self.connection, action)
             case _:
                 assert_never(action)
 

@@ -23,6 +23,7 @@ from reconciler.core.actions import (
     DeleteMachine,
     EmitEvent,
     Evict,
+    HoldSeat,
     OpenRemoval,
     PatchStatus,
     SetFinalizers,
@@ -87,7 +88,8 @@ def target_of(action: Action) -> ActionTarget:
             target = (
                 ActionTarget("patch", "Node") if is_node else ActionTarget("create", "Eviction")
             )
-        case PatchStatus(kind=kind):
+        case PatchStatus() | HoldSeat():
+            kind = action.kind if isinstance(action, PatchStatus) else "Pod"
             target = ActionTarget("patch", f"{kind}/status")
         case SetFinalizers(kind=kind):
             target = ActionTarget("patch", kind)

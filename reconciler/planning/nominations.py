@@ -162,7 +162,9 @@ def _crowded_out(places: Mapping[str, Nomination], world: World) -> Iterator[str
     rooms: dict[str, Resources] = {}
     for uid, place in places.items():
         node = world.cluster.nodes.get(place.machine)
-        if place.since == NEVER or node is None:
+        # The room of a pod that the scheduler expects there is counted as taken, by itself.
+        is_held = world.pending[uid].place == place.machine
+        if place.since == NEVER or node is None or is_held:
             continue
         held, wanted = world.cluster.occupancy(node.name), world.pending[uid].requests
         if node.name not in rooms:

@@ -37,7 +37,8 @@ from reconciler.core.actions import SetNode, machine, version_of
 from reconciler.core.decision import NEVER
 from reconciler.core.step import WAIT, Step
 from reconciler.facts.node_classes import node_class_of
-from reconciler.provisioning.together import together_at
+from reconciler.provisioning.holding import must_wait, seats_to_hold
+from reconciler.provisioning.together import AT_MOST, together_at
 from reconciler.provisioning.writing import happened, moved
 
 if TYPE_CHECKING:
@@ -69,9 +70,10 @@ def step_with_node(
         return otherwise
     missing = tuple(_missing_drivers(node, look.world)) if node.is_ready else ()
     may_serve = node.is_ready and not (missing and _is_waited_for(request, look))
-    together_at = _together_at(request, node, look) if may_serve else NEVER
-    if look.now.monotonic < together_at < NEVER:
-        may_serve, otherwise = False, Step(wake_at=min(together_at, otherwise.wake_at))
+    is_opened = may_serve and is_unregistered(node)
+    opens_at = _opens_at(request, node, look) if is_opened else NEVER
+    if look.now.monotonic < opens_at < NEVER:
+        may_serve, otherwise = False, Step(wake_at=min(opens_at, otherwise.wake_at))
     # Growth believes the record, but pods and people read what is written on the Node.
     written = look.world.misread.get(node.name, node)
     labels = dict(_labels(request, pool, written, look.world))
@@ -88,7 +90,8 @@ def step_with_node(
             taints=None if taints == node.spec.taints else taints,
         )
         why = "the node is Ready: it may serve" if may_serve else "the node has joined"
-        return Step(actions=(change,), why=why, wake_at=otherwise.wake_at)
+        seats = tuple(seats_to_hold(request, look)) if may_serve and is_opened else ()
+        return Step(actions=(*seats, change), why=why, wake_at=otherwise.wake_at)
     if may_serve:
         return _served(request, node, look.now, missing)
     if missing:
@@ -201,19 +204,21 @@ def _is_waited_for(request: NodeRequest, look: ProvisioningLook) -> bool:
     return look.now.monotonic < ready_since + DRIVERS_WAIT
 
 
-def _together_at(request: NodeRequest, node: Node, look: ProvisioningLook) -> float:
-    """When it has waited long enough for its plan's other machines; NEVER if it serves already."""
-    if not is_unregistered(node):
-        return NEVER
+def _opens_at(request: NodeRequest, node: Node, look: ProvisioningLook) -> float:
+    """When a Ready node has waited long enough for its plan's other machines."""
     ready_at = look.memory.ready.get(request.name, look.now.monotonic)
+    held_until = ready_at + AT_MOST if must_wait(request, node, look) else ready_at
     if not look.world.is_steered:
         # Without the extender, nothing steers pods to the machines that were bought for them.
-        return ready_at
+        return held_until
     made_at = request.metadata.creation_timestamp
     age = 0.0 if made_at is None else look.now.seconds_since(made_at)
     booted = age - (look.now.monotonic - ready_at)
     longest = look.world.timing.together
-    return together_at(request, look.companies, ready_at=ready_at, booted=booted, longest=longest)
+    together = together_at(
+        request, look.companies, ready_at=ready_at, booted=booted, longest=longest
+    )
+    return max(together, held_until)
 
 
 def _lacking_drivers(

@@ -29,6 +29,7 @@ from reconciler.core.actions import (
     DeleteMachine,
     EmitEvent,
     Evict,
+    HoldSeat,
     OpenRemoval,
     PatchStatus,
     SetFinalizers,
@@ -53,6 +54,7 @@ from reconciler.providers.port import (
     Occupied,
 )
 from reconciler.simulation.faults import SimulatedFault
+from reconciler.simulation.nominating import write_nomination
 from reconciler.simulation.server import Precondition, with_metadata
 from reconciler.simulation.solves import SimulatedSolver
 
@@ -261,17 +263,26 @@ class SimulatedEffects:
             case _:
                 return self._troubled(action)
 
-    def _troubled(self, action: Write | Evict) -> Result:
-        """Write, with the faults that can happen on the way there and back."""
+    def _troubled(self, action: Write | Evict | HoldSeat) -> Result:
+        """Ask the API server, with the faults that can happen on the way there and back."""
         if self._faults.strikes(SimulatedFault.SERVER_ERROR, TROUBLE):
             return Result(error=Overloaded("the server is busy"))
         try:
-            result = self._evict(action) if isinstance(action, Evict) else self._write(action)
+            result = self._served(action)
         except GrowthError as error:
             return Result(error=error)
         if self._faults.strikes(SimulatedFault.LOST_ANSWER, TROUBLE):
             return Result(error=Unreachable("no answer came"))
         return result
+
+    def _served(self, action: Write | Evict | HoldSeat) -> Result:
+        match action:
+            case Evict():
+                return self._evict(action)
+            case HoldSeat():
+                return self._hold_seat(action)
+            case _:
+                return self._write(action)
 
     def _asked(self, action: CreateMachine) -> CreateAnswer:
         answer = self._cloud.create(action.order)
@@ -299,6 +310,10 @@ class SimulatedEffects:
 
     def _evict(self, action: Evict) -> Result:
         return Result(refusal=self._server.evict(action))
+
+    def _hold_seat(self, action: HoldSeat) -> Result:
+        write_nomination(self._server, action)
+        return Result()
 
     def _write(self, action: Write) -> Result:
         match action:

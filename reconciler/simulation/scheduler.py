@@ -20,6 +20,7 @@ from growth.scheduling.metadata import ObservedCondition
 from growth.scheduling.taints import untolerated
 from reconciler.seeing.indexes import Views
 from reconciler.seeing.nodes import as_written
+from reconciler.simulation.nominating import nominated_to
 from reconciler.simulation.preferences import Prefer, preferred_node
 
 if TYPE_CHECKING:
@@ -157,6 +158,8 @@ class SimulatedScheduler:
             self._tries.pop(key, None)
             self._server.change("pods", key, lambda found: _bound(found, chosen.name))
             return
+        # As the real one: a nomination ends with the first try that fails.
+        self._server.change("pods", key, lambda found: nominated_to(found, ""))
         tries = self._tries.pop(key, 0) + 1
         self._waiting[key] = UnschedulablePod(tries=tries, since=self._timeline.now)
         message = f"0/{len(cluster.nodes)} nodes are available"

@@ -211,6 +211,16 @@ def test_the_headline_tells_where_a_pod_stands(stands: Pod, headline: str) -> No
     assert story.headline == f"shop/web-0 {headline}"
 
 
+def test_a_seat_that_growth_holds_is_no_preemption() -> None:
+    held = STANDS["nominated"][0]
+    bought = request("default-1", "Provisioning", pods=(held,))
+    story = explain_pod.explained_pod(held, seen(held, node(), pool(), bought))
+    assert story.headline == (
+        "shop/web-0 gets its place on default-1, which was bought for it: "
+        "the scheduler keeps the room free."
+    )
+
+
 def test_a_pool_that_is_not_there_is_the_pods_reason() -> None:
     waits = waiting("web-0", nodeSelector={"growth.dev/pool": "gpu"})
     learnt_text = facts(explain_pod.explained_pod(waits, seen(waits, pool())))

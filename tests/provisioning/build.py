@@ -20,6 +20,7 @@ from reconciler.core.actions import (
     CreateNodeRecord,
     Delete,
     EmitEvent,
+    HoldSeat,
     OpenRemoval,
     PatchStatus,
     SetFinalizers,
@@ -30,6 +31,7 @@ from reconciler.facts.sighted_clock import sighted_clock
 from reconciler.ledger import Ledger
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.providers.port import Answered, CreateAnswer, Machine, Order, Sight
+from reconciler.simulation.nominating import nominated_to
 from tests.reconciler.build import RELEASED, START, at, node_class, pool, request, world
 from tests.removal.build import CLOUD, listing, machine
 from tests.scheduling import build
@@ -234,6 +236,8 @@ class Life:
                 self._ask(order)
             case OpenRemoval(removal=made) | CreateNodeRecord(record=made):
                 self.put(made)
+            case HoldSeat(name=name, node=node):
+                self.put(nominated_to(self.get("Pod", name), node))
             case SetNode(node=version):
                 self._set_node(step, version)
             case PatchStatus(kind=kind, version=version, status=status):

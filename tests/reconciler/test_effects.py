@@ -9,6 +9,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+from msgspec import structs
 from prometheus_client import CollectorRegistry
 
 from growth.errors import GiveUp
@@ -25,6 +26,7 @@ from reconciler.core.actions import (
     Delete,
     DeleteMachine,
     EmitEvent,
+    HoldSeat,
     OpenRemoval,
     PatchStatus,
     Sequence,
@@ -280,6 +282,27 @@ async def test_a_node_without_taints_has_none_instead_of_an_empty_list() -> None
     async with staged() as stage:
         node = stage.node(taints=[{"key": "x", "effect": "NoSchedule"}], unschedulable=True)
         await stage.do(SetNode(node=node, taints=(), unschedulable=False))
+        assert stage.api.objects[f"{NODES}/{NAME}"]["spec"] == {}
+
+
+SEAT = HoldSeat(namespace="shop", name="web-0", uid="web-0", node=NAME)
+
+
+async def test_a_seat_is_held_before_the_next_step_of_its_node() -> None:
+    async with staged() as stage:
+        node = stage.node(taints=[{"key": "growth.dev/unregistered", "effect": "NoSchedule"}])
+        path = "/api/v1/namespaces/shop/pods"
+        pod = stage.api.put(path, {"metadata": {"name": "web-0", "namespace": "shop"}})
+        seat = structs.replace(SEAT, uid=pod["metadata"]["uid"])
+        await stage.do(seat, SetNode(node=node, taints=()))
+        assert stage.api.objects[f"{path}/web-0"]["status"]["nominatedNodeName"] == NAME
+        assert stage.api.objects[f"{NODES}/{NAME}"]["spec"] == {}
+
+
+async def test_a_seat_that_can_not_be_held_keeps_no_node_closed() -> None:
+    async with staged() as stage:
+        node = stage.node(taints=[{"key": "growth.dev/unregistered", "effect": "NoSchedule"}])
+        await stage.do(SEAT, SetNode(node=node, taints=()))
         assert stage.api.objects[f"{NODES}/{NAME}"]["spec"] == {}
 
 

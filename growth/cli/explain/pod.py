@@ -34,11 +34,10 @@ MOST_UNPLACED: Final = 50
 
 def explained_pod(pod: Pod, seen: Survey) -> Explanation:
     """The explanation of one pod."""
-    now = seen.now.wall
     return Explanation(
         kind="Pod",
         name=pod.name,
-        headline=_headline(pod, now),
+        headline=_headline(pod, seen),
         facts=tuple(_facts(pod, seen)),
         figures=_figures(pod, seen),
     )
@@ -49,8 +48,8 @@ def is_waiting(pod: Pod) -> bool:
     return standing(pod) in {PodProgress.UNREACHED, PodProgress.UNSCHEDULABLE}
 
 
-def _headline(pod: Pod, now: datetime) -> str:
-    return f"{pod.name} {_without_a_wish(pod) or _waits(pod, now)}."
+def _headline(pod: Pod, seen: Survey) -> str:
+    return f"{pod.name} {_without_a_wish(pod) or _held(pod, seen) or _waits(pod, seen.now.wall)}."
 
 
 def _without_a_wish(pod: Pod) -> str:
@@ -65,6 +64,19 @@ def _without_a_wish(pod: Pod) -> str:
         gates = ", ".join(gate.name for gate in pod.spec.scheduling_gates)
         return f"is held by the scheduling gate {gates}, so it isn't scheduled yet"
     return ""
+
+
+def _held(pod: Pod, seen: Survey) -> str:
+    """The place that growth keeps for it while a node opens; empty if there is none."""
+    place = pod.status.nominated_node_name
+    if standing(pod) is not PodProgress.NOMINATED or not _is_for(pod, place, seen):
+        return ""
+    return f"gets its place on {place}, which was bought for it: the scheduler keeps the room free"
+
+
+def _is_for(pod: Pod, machine: str, seen: Survey) -> bool:
+    request = seen.scene.requests.get(machine)
+    return request is not None and any(each.uid == pod.metadata.uid for each in request.spec.pods)
 
 
 def _waits(pod: Pod, now: datetime) -> str:

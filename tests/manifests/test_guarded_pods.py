@@ -1,0 +1,78 @@
+"""A pod is nominated to its machine, and nothing else of it changes by the reconciler's token."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from growth.kube.call import MERGE_PATCH
+from tests.live import wait_until
+from tests.manifests.asking import asked, stolen_from
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.live import LiveCluster
+
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240)]
+
+POD: Final = "guarded-waiting"
+OURS: Final = "default-0b5e1a52-7a3b-4d0e-9d3c-000000000001"
+ONLY_OURS: Final = "only to its own nodes"
+NOTHING_ELSE: Final = "nothing of a pod but its nomination"
+
+
+@pytest.fixture(scope="module")
+def stolen(installed: LiveCluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The kubeconfig of somebody who has the reconciler's token, and a pod that fits nowhere."""
+    container = {"name": "main", "image": "none", "resources": {"requests": {"cpu": "1k"}}}
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": POD},
+        "spec": {"schedulerName": "none", "containers": [container]},
+    }
+    installed.create(pod)
+    path = tmp_path_factory.mktemp("stolen") / "kubeconfig"
+    stolen = stolen_from(installed, "growth-reconciler", path)
+    try:
+        wait_until(lambda: ONLY_OURS in written(stolen, nominated("other"), "?dryRun=All"), "it")
+        yield stolen
+    finally:
+        installed.kubectl("delete", "pod", POD, "--grace-period=0", "--force")
+
+
+def written(stolen: Path, change: dict[str, Any], query: str = "") -> str:
+    path = f"/api/v1/namespaces/default/pods/{POD}/status{query}"
+    return asked(stolen, "PATCH", path, change, content_type=MERGE_PATCH)
+
+
+def nominated(node: str, **status: Any) -> dict[str, Any]:
+    return {"status": {"nominatedNodeName": node, **status}}
+
+
+def test_with_the_reconcilers_token_a_waiting_pod_is_only_nominated(
+    installed: LiveCluster, stolen: Path
+) -> None:
+    assert ONLY_OURS in written(stolen, nominated("of-somebody-else"))
+    written(stolen, nominated(OURS))
+    found = installed.get("pod", POD)
+    assert found["status"]["nominatedNodeName"] == OURS
+
+
+READY: Final = {"type": "Ready", "status": "True"}
+WAYS: Final[dict[str, dict[str, Any]]] = {
+    "ready": nominated(OURS, conditions=[READY]),
+    "ended": nominated(OURS, phase="Succeeded"),
+    "another address": nominated(OURS, podIP="10.9.9.9", podIPs=[{"ip": "10.9.9.9"}]),
+    "a message": nominated(OURS, message="all is well"),
+    "labels": nominated(OURS) | {"metadata": {"labels": {"app": "web"}}},
+    "annotations": nominated(OURS) | {"metadata": {"annotations": {"a": "b"}}},
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_with_the_reconcilers_token_nothing_else_of_a_pod_changes(stolen: Path, way: str) -> None:
+    assert NOTHING_ELSE in written(stolen, WAYS[way])

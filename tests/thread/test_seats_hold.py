@@ -1,0 +1,76 @@
+"""A pod that only one machine can hold gets it, though many smaller pods wait for room."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from growth.api.wellknown import GROUP_VERSION, POOL_LABEL
+from tests.live import wait_until
+from tests.thread.growing import EXAMPLE, cluster_for, deployment, reconciling
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.live import LiveCluster
+
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(420)]
+
+NAMESPACE = "seats"
+ROUNDS = 10
+SMALL = 18
+"""Pods of half a CPU: together with the large one they fill two machines of 8 CPUs, and the limit
+leaves no room for a third one."""
+
+
+@pytest.fixture(scope="module")
+def growing() -> Iterator[LiveCluster]:
+    with cluster_for("seats") as cluster:
+        cluster.kubectl("apply", "-f", str(EXAMPLE))
+        cluster.kubectl("create", "namespace", NAMESPACE)
+        yield cluster
+
+
+def pool(name: str) -> dict[str, Any]:
+    types = [{"name": each, "max": 10} for each in ("cx23", "cx33", "cax31")]
+    return {
+        "apiVersion": GROUP_VERSION,
+        "kind": "NodePool",
+        "metadata": {"name": name},
+        "spec": {"serverTypes": types, "limits": {"cpu": "20"}},
+    }
+
+
+def huge(pool: str) -> dict[str, Any]:
+    """A pod that only fits on the largest type, beside two small ones."""
+    container = {"name": "main", "image": "none", "resources": {"requests": {"cpu": "7"}}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": f"huge-{pool}"},
+        "spec": {"containers": [container], "nodeSelector": {POOL_LABEL: pool}},
+    }
+
+
+def test_a_large_pod_gets_its_machine_ten_times_of_ten(
+    growing: LiveCluster, tmp_path: Path
+) -> None:
+    with reconciling(growing, tmp_path / "log"):
+        for number in range(ROUNDS):
+            all_are_bound(growing, f"limited{number}")
+
+
+def all_are_bound(cluster: LiveCluster, name: str) -> None:
+    """A pool of its own, the pods for it, and the wait until each of them has a node."""
+    small = deployment(f"small-{name}", pool=name, replicas=SMALL, cpu="500m")
+    cluster.create(pool(name), namespace=NAMESPACE)
+    cluster.create(small, huge(name), namespace=NAMESPACE)
+    wait_until(lambda: bound(cluster, name) == SMALL + 1, f"all pods of {name} are bound")
+
+
+def bound(cluster: LiveCluster, name: str) -> int:
+    """How many pods are on machines of a pool."""
+    pods = cluster.get("pods", "--namespace", NAMESPACE)["items"]
+    return sum(pod["spec"].get("nodeName", "").startswith(f"{name}-") for pod in pods)
