@@ -6,8 +6,11 @@ that would be refused. It isn't binding: the API server checks and counts again.
 
 from __future__ import annotations
 
+import itertools
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
@@ -61,6 +64,45 @@ class PodDisruptionBudget(msgspec.Struct, frozen=True, dict=True):
         if self.status.observed_generation < self.metadata.generation:
             return 0
         return max(self.status.disruptions_allowed, 0)
+
+
+BudgetsByLabel: TypeAlias = Mapping[
+    tuple[str, tuple[str, str] | None], Sequence[PodDisruptionBudget]
+]
+"""Budgets by their namespace and a label that their pods must have."""
+
+
+def by_label(budgets: Iterable[PodDisruptionBudget]) -> BudgetsByLabel:
+    """Budgets by a label that their pods must have; those that require none under None.
+
+    A namespace may have thousands of budgets, and each pod is asked about.
+    """
+    found: defaultdict[tuple[str, tuple[str, str] | None], list[PodDisruptionBudget]]
+    found = defaultdict(list)
+    for budget in budgets:
+        for label in _labels_of(budget.selector):
+            found[budget.metadata.namespace, label].append(budget)
+    return found
+
+
+def _labels_of(selector: Selector) -> Iterable[tuple[str, str] | None]:
+    if selector.requirements is None:
+        return ()
+    for each in selector.requirements:
+        if each.operator == "In":
+            return tuple((each.key, value) for value in set(each.values or ()))
+    return (None,)
+
+
+def candidates(pod: Pod, known: BudgetsByLabel) -> tuple[PodDisruptionBudget, ...]:
+    """The budgets that may cover a pod, by name."""
+    labels = (None, *pod.metadata.labels.items())
+    found = (known.get((pod.metadata.namespace, label), ()) for label in labels)
+    return tuple(sorted(itertools.chain.from_iterable(found), key=_name))
+
+
+def _name(budget: PodDisruptionBudget) -> str:
+    return budget.metadata.name
 
 
 def of_pod(pod: Pod, budgets: Iterable[PodDisruptionBudget]) -> tuple[PodDisruptionBudget, ...]:

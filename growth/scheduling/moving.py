@@ -33,7 +33,7 @@ from growth.scheduling.pod_volumes import sources
 from growth.scheduling.taints import UNSCHEDULABLE, untolerated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from datetime import datetime
 
     from growth.instant import Instant
@@ -147,13 +147,8 @@ def _local_volume(pod: Pod) -> str:
 
 
 def counting(pod: Pod, cluster: Cluster) -> tuple[PodDisruptionBudget, ...]:
-    """The budgets that may cover a pod: those in its namespace."""
-
-    def by_namespace() -> Mapping[str, tuple[PodDisruptionBudget, ...]]:
-        found: dict[str, tuple[PodDisruptionBudget, ...]] = {}
-        for (namespace, _), budget in sorted(cluster.budgets.items()):
-            found[namespace] = (*found.get(namespace, ()), budget)
-        return found
-
-    known = cluster.remembered("budgets by namespace", by_namespace)
-    return known.get(pod.metadata.namespace, ())
+    """The budgets that may cover a pod: few of those in its namespace."""
+    known = cluster.remembered(
+        "budgets by label", lambda: budgets.by_label(cluster.budgets.values())
+    )
+    return budgets.candidates(pod, known)

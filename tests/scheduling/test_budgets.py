@@ -5,7 +5,13 @@ from typing import Any
 
 import pytest
 
-from growth.scheduling.budgets import PodDisruptionBudget, budget_objection, of_pod
+from growth.scheduling.budgets import (
+    PodDisruptionBudget,
+    budget_objection,
+    by_label,
+    candidates,
+    of_pod,
+)
 from growth.scheduling.objects import decode_disruption_budget
 from tests.scheduling.build import Json, pod
 
@@ -111,3 +117,37 @@ def test_a_pod_in_two_budgets_cannot_be_evicted_at_all() -> None:
     assert budget_objection(pod(labels={"app": "web"}, status=READY), both) == (
         "shop/web-0 has several PodDisruptionBudgets (one, two), so it can't be evicted"
     )
+
+
+LABELS: tuple[Json, ...] = ({}, {"app": "web"}, {"app": "db", "tier": "back"}, {"tier": "front"})
+SELECTORS: tuple[Json | None, ...] = (
+    None,
+    {},
+    {"matchLabels": {"app": "web"}},
+    {"matchLabels": {"app": "db", "tier": "back"}},
+    *(
+        {"matchExpressions": [{"key": "tier", "operator": operator, "values": values}]}
+        for operator, values in (
+            ("In", ["front", "back", "front"]),
+            ("In", []),
+            ("NotIn", ["front"]),
+            ("Exists", None),
+            ("DoesNotExist", None),
+        )
+    ),
+)
+
+
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("namespace", ["shop", "other"])
+def test_whoever_covers_a_pod_is_found_by_its_labels(labels: Json, namespace: str) -> None:
+    budgets = [budget(f"b-{n}", spec={"selector": each}) for n, each in enumerate(SELECTORS)]
+    one = pod(labels=labels, namespace=namespace)
+    assert of_pod(one, candidates(one, by_label(budgets))) == of_pod(one, budgets)
+
+
+def test_a_pod_is_not_compared_with_thousands_of_budgets_of_others() -> None:
+    spec = [{"selector": {"matchLabels": {"app": f"web-{n}"}}} for n in range(1000)]
+    known = by_label([budget(f"b-{n}", spec=each) for n, each in enumerate(spec)])
+    [found] = candidates(pod(labels={"app": "web-7", "tier": "front"}), known)
+    assert found.metadata.name == "b-7"
