@@ -16,6 +16,7 @@ a single moment.
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeAlias
@@ -57,6 +58,7 @@ from reconciler.records.before_deeds import recorded_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from growth.instant import Instant
     from reconciler.core import actions
@@ -250,8 +252,11 @@ class Loop:
         ledger: Ledger,
         rooms: Sequence[Room[Any]] = ROOMS,
         judge: Judge = judged,
+        timed: Callable[[], AbstractContextManager[object]] = nullcontext,
     ) -> None:
+        """Each pass runs within `timed`."""
         self.ledger = ledger
+        self._timed = timed
         self._scene = scene
         self._rooms = rooms
         self._judge = judge
@@ -273,6 +278,10 @@ class Loop:
 
     def once(self) -> float:
         """One pass; the answer is when the next one is due without any change."""
+        with self._timed():
+            return self._pass()
+
+    def _pass(self) -> float:
         now = self._scene.now()
         world = self._scene.world(self.ledger)
         outcome = decide(world, now, self._rooms, judge=self._judge)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
+from prometheus_client import Histogram
+
 from reconciler.figures.effects import EffectFigures
 from reconciler.figures.gauges import WorldGauges
 from reconciler.figures.plans import PlanFigures
@@ -26,6 +28,8 @@ SOON: Final = 0.01
 """The delay in seconds after a pass has begun. Ten thousand new pods take a while, and metrics must
 not delay the solver."""
 
+PASS_BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
+
 
 class Figures:
     """The metrics of the leader. Create it once per registry."""
@@ -38,6 +42,12 @@ class Figures:
         now: Callable[[], Instant],
     ) -> None:
         self._now = now
+        self.passes = Histogram(
+            "growth_pass_seconds",
+            "Time of one pass: a World is made, all rules decide, and what they want begins",
+            buckets=PASS_BUCKETS,
+            registry=registry,
+        )
         self._gauges = WorldGauges(registry, now=now)
         self._plans = PlanFigures(registry)
         self._stages = StageFigures(registry, pod_of=pod_of)

@@ -253,7 +253,7 @@ class ReconcilerWork:
         # A breach stays in force if the same process leads again, as no person has checked it yet.
         brakes = BrakesLedger(breach=self._stopping.breach)
         ledger = Ledger(brakes=brakes, removal=RemovalLedger(unseen=unseen))
-        self._loop = Loop(scene, ledger=ledger)
+        self._loop = Loop(scene, ledger=ledger, timed=self._figures.passes.time)
         try:
             await self._loop.run(coalesce=self._timing.coalesce)
         finally:
