@@ -94,7 +94,7 @@ def _labels_of(selector: Selector) -> Iterable[tuple[str, str] | None]:
     return (None,)
 
 
-def candidates(pod: Pod, known: BudgetsByLabel) -> tuple[PodDisruptionBudget, ...]:
+def budgets_to_check(pod: Pod, known: BudgetsByLabel) -> tuple[PodDisruptionBudget, ...]:
     """The budgets that may cover a pod, by name."""
     labels = (None, *pod.metadata.labels.items())
     found = (known.get((pod.metadata.namespace, label), ()) for label in labels)

@@ -151,4 +151,4 @@ def counting(pod: Pod, cluster: Cluster) -> tuple[PodDisruptionBudget, ...]:
     known = cluster.remembered(
         "budgets by label", lambda: budgets.by_label(cluster.budgets.values())
     )
-    return budgets.candidates(pod, known)
+    return budgets.budgets_to_check(pod, known)

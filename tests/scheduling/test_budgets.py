@@ -8,8 +8,8 @@ import pytest
 from growth.scheduling.budgets import (
     PodDisruptionBudget,
     budget_objection,
+    budgets_to_check,
     by_label,
-    candidates,
     of_pod,
 )
 from growth.scheduling.objects import decode_disruption_budget
@@ -143,11 +143,11 @@ SELECTORS: tuple[Json | None, ...] = (
 def test_whoever_covers_a_pod_is_found_by_its_labels(labels: Json, namespace: str) -> None:
     budgets = [budget(f"b-{n}", spec={"selector": each}) for n, each in enumerate(SELECTORS)]
     one = pod(labels=labels, namespace=namespace)
-    assert of_pod(one, candidates(one, by_label(budgets))) == of_pod(one, budgets)
+    assert of_pod(one, budgets_to_check(one, by_label(budgets))) == of_pod(one, budgets)
 
 
 def test_a_pod_is_not_compared_with_thousands_of_budgets_of_others() -> None:
     spec = [{"selector": {"matchLabels": {"app": f"web-{n}"}}} for n in range(1000)]
     known = by_label([budget(f"b-{n}", spec=each) for n, each in enumerate(spec)])
-    [found] = candidates(pod(labels={"app": "web-7", "tier": "front"}), known)
+    [found] = budgets_to_check(pod(labels={"app": "web-7", "tier": "front"}), known)
     assert found.metadata.name == "b-7"
