@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field
@@ -20,6 +20,7 @@ from reconciler.core.caps import Caps
 from reconciler.core.timing import Timing
 from reconciler.seeing.demand_place import server_url
 
+USUAL: Final = Timing()
 ENDPOINT = "https://api.hetzner.cloud/v1"
 
 
@@ -72,18 +73,18 @@ class ReconcilerSettings(ServiceSettings):
     there."""
 
     stable_interval: Annotated[Duration, between("0s", "1h"), Listed("Caution", "DURATION")] = (
-        Duration.parse("10s")
+        Duration.of_seconds(USUAL.stable_interval)
     )
     """How long all caches must have been complete before growth does anything, and trusted before
     it removes anything."""
 
     bind_wait: Annotated[Duration, between("0s", "1h"), Listed("Caution", "DURATION")] = (
-        Duration.parse("15s")
+        Duration.of_seconds(USUAL.bind_wait)
     )
     """How long a node that serves is kept for the pods it was bought for."""
 
     together: Annotated[Duration, between("0s", "5m"), Listed("Caution", "DURATION")] = (
-        Duration.parse("15s")
+        Duration.of_seconds(USUAL.together)
     )
     """Maximum time that a Ready machine waits for the others of its plan, so that each pod finds
     the machine that was bought for it, if the extender ranks nodes. It waits at most three times as
@@ -91,17 +92,17 @@ class ReconcilerSettings(ServiceSettings):
     0s: pods take the first machine, and growth may buy more."""
 
     orphan_age: Annotated[Duration, between("0s", "24h"), Listed("Caution", "DURATION")] = (
-        Duration.parse("10m")
+        Duration.of_seconds(USUAL.orphan_age)
     )
     """How long a machine without a request and a node is kept before it is deleted."""
 
     quiet: Annotated[Duration, between("1s", "24h"), Listed("Caution", "DURATION")] = (
-        Duration.parse("15s")
+        Duration.of_seconds(USUAL.quiet)
     )
     """How long a node's pods must be unchanged before it may be replaced with cheaper machines."""
 
     repair_after: Annotated[Duration, between("1s", "24h"), Listed("Caution", "DURATION")] = (
-        Duration.parse("10m")
+        Duration.of_seconds(USUAL.repair_after)
     )
     """How long a node may be NotReady before it is replaced."""
 

@@ -105,6 +105,11 @@ class Duration:
         parts = re.findall(r"([0-9.]+)(ns|us|ms|s|m|h)", written)
         return cls(int(sum(Decimal(number) * NANOSECONDS[unit] for number, unit in parts)))
 
+    @classmethod
+    def of_seconds(cls, seconds: float) -> Self:
+        """To the millisecond."""
+        return cls(round(seconds * 1000) * NANOSECONDS["ms"])
+
     @property
     def seconds(self) -> float:
         """For clocks, which count in floating-point seconds."""

@@ -1,4 +1,4 @@
-"""How long growth waits for things. Production keeps the defaults, tests shorten them."""
+"""How long growth waits for things. Some are settings, with these defaults; tests shorten them."""
 
 from __future__ import annotations
 

@@ -64,3 +64,20 @@ async def test_of_several_failures_the_one_is_told_that_came_first() -> None:
 
     with pytest.raises(GiveUp, match="not allowed"):
         await together([ended_by_another(), refused()])
+
+
+async def test_others_that_are_about_to_be_answered_are_not_cancelled_by_a_failure() -> None:
+    answered: list[str] = []
+
+    async def refused() -> None:
+        raise GiveUp("not allowed")
+
+    async def a_little_later() -> None:
+        for _ in range(3):
+            await asyncio.sleep(0)
+        answered.append("here")
+
+    with pytest.raises(GiveUp, match="not allowed"):
+        await together([refused(), a_little_later()])
+
+    assert answered == ["here"]
