@@ -85,6 +85,7 @@ STEADY_POOLS: dict[str, dict[str, Any]] = {
     "its zone is said": ZONED,
     "how pods are drawn": {"placement": "Allow"},
     "what becomes of it": {"deletionPolicy": "Retain"},
+    "that growth only observes it": {"mode": "Observe"},
     "its class is said": {"nodeClassRef": {"kind": "KwokNodeClass", "name": "default"}},
 }
 
