@@ -41,6 +41,7 @@ from reconciler.providers.port import (
 from reconciler.providers.port import Machine as ListedMachine
 from reconciler.simulation.chance import Chance
 from reconciler.simulation.faults import SimulatedFault
+from reconciler.simulation.refusals import CloudRefusals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -59,6 +60,8 @@ NODE_GONE_AFTER = 5.0
 SILENT_AFTER = 40.0
 """Seconds from the end of a machine until its node is not ready, without a cloud controller."""
 THROTTLED_FOR = (1.0, 30.0)
+FAILURES: Final = (*UnmetScope, FailureClass.TRANSIENT)
+"""What failures of machines say is refused; the last one is of this machine alone."""
 
 
 class SimulatedJoining(StrEnum):
@@ -86,6 +89,8 @@ class SimulatedMachine(msgspec.Struct, kw_only=True):
     created_at: datetime | None = None
     """The same by the cloud's clock."""
     serves_since: float | None = None
+    failed: UnmetScope | FailureClass | None = None
+    """What its failure says is refused, or that it is of this machine alone; None if it is well."""
 
     @property
     def is_serving(self) -> bool:
@@ -108,6 +113,8 @@ class SimulatedCloud:
         self._paid = 0.0
         self.died: set[str] = set()
         """Machines that died."""
+        self.failed = 0
+        """Machines that failed after they were accepted."""
         self.retired = 0
         """Machines that were given back."""
         self.forgotten: set[str] = set()
@@ -120,7 +127,7 @@ class SimulatedCloud:
         """The machines at the time from which listings show the past."""
         self._has_controller = Chance(around.story.seed, "cloud controller").happens(0.5)
         """Whether a cloud controller deletes the nodes of dead machines."""
-        self._sold_out: dict[tuple[str, str], float] = {}
+        self.refusals = CloudRefusals(around.timeline)
         self._joining = joining
         self._server = around.server
         self._faults = around.faults
@@ -183,11 +190,6 @@ class SimulatedCloud:
         self._node_follows(machine.name)
         return DeleteAnswer(outcome=DeleteOutcome.ACCEPTED)
 
-    def sell_out(self, offering: Offering, *, seconds: float) -> None:
-        """Sell out an offering for a while."""
-        until = self._timeline.now + seconds
-        self._sold_out[offering.server_type.canonical, offering.location] = until
-
     def die(self, name: str) -> None:
         """End a machine by a fault; its node follows."""
         if name not in self.machines:
@@ -234,7 +236,9 @@ class SimulatedCloud:
         offering = _offering(order, node_class)
         if offering is None:
             return Failed(failure=FailureClass.TEMPLATE, reason="not in the catalogue")
-        if self._is_sold_out(order) or is_sold_out(offering, node_class, order):
+        if (refused := self.refusals.answer(order)) is not None:
+            return refused
+        if is_sold_out(offering, node_class, order):
             return Unmet(reason="sold out", scope=UnmetScope.OFFER)
         self._make(order, offering, node_class)
         return Accepted(machine_id=machine_id(order.name))
@@ -243,10 +247,6 @@ class SimulatedCloud:
         if found.order.request_uid != order.request_uid:
             return Failed(failure=FailureClass.TEMPLATE, reason="made for another request")
         return Accepted(machine_id=machine_id(order.name))
-
-    def _is_sold_out(self, order: Order) -> bool:
-        until = self._sold_out.get((order.server_type.canonical, order.location), 0.0)
-        return until > self._timeline.now
 
     def _make(self, order: Order, offering: Offering, node_class: KwokNodeClass) -> None:
         self.machines[order.name] = SimulatedMachine(
@@ -262,8 +262,18 @@ class SimulatedCloud:
         self._timeline.after(join, self._join, order, offering)
         if self._faults.strikes(SimulatedFault.DIES_JOINING, 0.1):
             self._timeline.after(boot / 2, self.die, order.name)
+        elif self._faults.strikes(SimulatedFault.FAILS_JOINING, 0.1):
+            self._timeline.after(boot / 2, self._fail, order)
         elif not self._faults.strikes(SimulatedFault.NEVER_READY, 0.1):
             self._timeline.after(boot, self._serve, order.name)
+
+    def _fail(self, order: Order) -> None:
+        """Fail a machine; it is listed and paid for until someone deletes it."""
+        machine = self.machines.get(order.name)
+        if machine is not None and machine.order.request_uid == order.request_uid:
+            machine.failed = self._faults.chance(SimulatedFault.FAILS_JOINING).one_of(FAILURES)
+            self.failed += 1
+            self._trace.note(f"cloud: {order.name} failed: {machine.failed}")
 
     def _join(self, order: Order, offering: Offering) -> None:
         if order.name not in self.machines:
@@ -297,6 +307,12 @@ class SimulatedCloud:
                 self._server.delete("nodes", Key("", name))
 
 
+def _state(machine: SimulatedMachine) -> MachineState:
+    if machine.failed is not None:
+        return MachineState.FAILED
+    return MachineState.RUNNING if machine.is_serving else MachineState.CREATING
+
+
 def _listed(machine: SimulatedMachine) -> ListedMachine:
     order = machine.order
     return ListedMachine(
@@ -304,7 +320,9 @@ def _listed(machine: SimulatedMachine) -> ListedMachine:
         name=order.name,
         request_uid=order.request_uid,
         pool=order.pool,
-        state=MachineState.RUNNING if machine.is_serving else MachineState.CREATING,
+        state=_state(machine),
+        reason="" if machine.failed is None else "it failed while booting",
+        scope=machine.failed if isinstance(machine.failed, UnmetScope) else None,
         created_at=machine.created_at,
         server_type=order.server_type.canonical,
         location=order.location,

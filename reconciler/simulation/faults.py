@@ -81,6 +81,12 @@ class SimulatedFault(StrEnum):
     """A person starts a pod that tolerates the mark of nodes."""
     SLOW_SOLVE = "slow-solve"
     """A solve takes up to half a second, may be stopped, and its worker may die."""
+    LOCATION_DOWN = "location-down"
+    """A location refuses all machines for some minutes."""
+    QUOTA = "quota"
+    """The project refuses all machines for some minutes."""
+    FAILS_JOINING = "fails-joining"
+    """A machine fails after it was accepted, and is listed as failed until it is deleted."""
 
 
 BY_PEOPLE = frozenset(

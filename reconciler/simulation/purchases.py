@@ -49,11 +49,12 @@ class Purchases:
     def complaint(self, *, waited: int) -> str:
         """What is wrong with all purchases, given the number of waiting pods; "" if nothing is."""
         once = self._cloud.bought - self.second
-        if once > waited + self._cloud.lost + FEW:
+        if once > waited + self._cloud.lost + self._cloud.failed + FEW:
             return f"{once} bought, and {waited} pods waited for one"
         if self.second <= SECOND * once + FEW:
             return ""
         return f"{self.second} of {self._cloud.bought} bought for pods that had a machine"
 
     def _has_machine(self, uid: str) -> bool:
-        return any(name in self._cloud.machines for name in self._machines[uid])
+        found = (self._cloud.machines.get(name) for name in self._machines[uid])
+        return any(machine is not None and machine.failed is None for machine in found)

@@ -6,12 +6,15 @@ machines that die, clocks that jump, a process that is stopped.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from growth.api.noderequest import UnmetScope
 from growth.kube.cache.resource import Key
 from reconciler.simulation.cloud import Showing
 from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.people import People
+from reconciler.simulation.refusals import CloudRefusal
 from reconciler.simulation.server import with_metadata
 
 if TYPE_CHECKING:
@@ -28,6 +31,8 @@ MOST: Final = 0.6
 """The share of nodes that a partition cuts off."""
 LEASE = 15.0
 """Seconds until another process takes over from a stopped one."""
+REFUSED_FOR: Final = (30.0, 900.0)
+"""Seconds of a refusal."""
 TRUTH_LISTED_WITHIN: Final = 15.0
 """Seconds within which there is a correct listing: they are at most ten seconds apart."""
 STRUCK: Final = (
@@ -59,6 +64,8 @@ RHYTHM: Final[Mapping[SimulatedFault, float]] = {
     SimulatedFault.KEPT: 300.0,
     SimulatedFault.NOTHING_MOVES: 600.0,
     SimulatedFault.VISITOR: 60.0,
+    SimulatedFault.LOCATION_DOWN: 1200.0,
+    SimulatedFault.QUOTA: 1200.0,
 }
 """The average seconds between two faults of a kind."""
 
@@ -77,7 +84,7 @@ class SimulatedTrouble:
         self._lives = living.lives
         self._lies_until = -TRUTH_LISTED_WITHIN
         """The time until which listings of the cloud are wrong."""
-        strokes = {
+        strokes: dict[SimulatedFault, Callable[[Chance], None]] = {
             SimulatedFault.WATCH_LAG: self._lag,
             SimulatedFault.WATCH_CUT: self._cut,
             SimulatedFault.STALE_SERVER: self._fall_behind,
@@ -92,6 +99,8 @@ class SimulatedTrouble:
             SimulatedFault.LISTING_STALE: lambda chance: self._show(Showing.THE_PAST, chance),
             SimulatedFault.FREEZE: self._freeze,
             SimulatedFault.CLOCK_JUMP: self._jump,
+            SimulatedFault.LOCATION_DOWN: partial(self._refuse, UnmetScope.LOCATION),
+            SimulatedFault.QUOTA: partial(self._refuse, UnmetScope.PROJECT),
             **People(living).strokes,
         }
         for kind, stroke in strokes.items():
@@ -141,7 +150,14 @@ class SimulatedTrouble:
     def _sell_out(self, chance: Chance) -> None:
         offering = chance.one_of(self._offerings)
         self._trace.note(f"fault: {offering.name} is sold out in {offering.location}")
-        self._cloud.sell_out(offering, seconds=chance.between(30.0, 900.0))
+        self._cloud.refusals.sell_out(offering, seconds=chance.between(*REFUSED_FOR))
+
+    def _refuse(self, scope: UnmetScope, chance: Chance) -> None:
+        is_local = scope is UnmetScope.LOCATION
+        location = chance.one_of(self._offerings).location if is_local else ""
+        self._trace.note(f"fault: the cloud refuses everything {location}".rstrip())
+        what = CloudRefusal(scope, location)
+        self._cloud.refusals.refuse(what, seconds=chance.between(*REFUSED_FOR))
 
     def _kill_machine(self, chance: Chance) -> None:
         requests = self._server.kind("NodeRequest")

@@ -100,7 +100,7 @@ class Told:
 
 def sell_out(told: Told, *, seconds: float) -> None:
     (cheap, _) = kwok_offerings(told.class_)
-    told.living.cloud.sell_out(cheap, seconds=seconds)
+    told.living.cloud.refusals.sell_out(cheap, seconds=seconds)
 
 
 def test_a_stock_out_of_the_cheapest_type_costs_one_round_of_planning() -> None:

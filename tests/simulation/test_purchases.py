@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from growth.api.noderequest import UnmetScope
 from growth.api.wellknown import REPLACES_ANNOTATION
 from reconciler.simulation.purchases import FEW, SECOND, Purchases
 from tests.reconciler.build import request, waiting
@@ -22,7 +23,7 @@ class Market:
     """A cloud in which each request is served at once."""
 
     def __init__(self) -> None:
-        self.cloud = SimpleNamespace(machines={}, bought=0, lost=0)
+        self.cloud = SimpleNamespace(machines={}, bought=0, lost=0, failed=0)
         self.purchases = Purchases(cast("Any", self.cloud))
 
     def buy(self, *pods: Pod, replaces: str = "") -> str:
@@ -34,7 +35,7 @@ class Market:
             metadata = wanted.metadata.model_copy(update=annotated)
             wanted = wanted.model_copy(update={"metadata": metadata})
         self.purchases.intended(wanted)
-        self.cloud.machines[name] = wanted
+        self.cloud.machines[name] = SimpleNamespace(failed=None)
         self.cloud.bought += 1
         self.purchases.made(wanted)
         return name
@@ -42,6 +43,11 @@ class Market:
     def lose(self, name: str) -> None:
         """A machine is no longer there."""
         del self.cloud.machines[name]
+
+    def fail(self, name: str) -> None:
+        """A machine fails after it was accepted, and is still there."""
+        self.cloud.machines[name].failed = UnmetScope.OFFER
+        self.cloud.failed += 1
 
 
 @pytest.fixture
@@ -68,6 +74,13 @@ def test_a_machine_in_place_of_one_that_was_lost_is_no_second_one(market: Market
     market.buy(WEB)
 
     assert market.purchases.second == 0
+
+
+def test_a_machine_in_place_of_one_that_has_failed_is_no_second_one(market: Market) -> None:
+    first = market.buy(WEB)
+    market.fail(first)
+    market.buy(WEB)
+    assert not market.purchases.second
 
 
 def test_what_replaces_a_node_or_keeps_a_minimum_is_no_second_one(market: Market) -> None:
