@@ -83,10 +83,12 @@ def _coming(
         # planned in that moment bought it again.
         if request.status.phase not in COMING and not _is_about_to_serve(request, node, world):
             continue
-        if node is not None:
+        item = known.get((request.spec.pool, asked_for(request.spec)))
+        if node is not None and (name in world.records or item is None):
             yield name, _as_it_will_serve(node, world)
             continue
-        item = known.get((request.spec.pool, asked_for(request.spec)))
+        # A Node may come before the answer that gives its machine a record. Until then its taints
+        # aren't known as growth's own, and a pod that was seen in that moment bought it again.
         # An offer that is no longer sold may still arrive, but its size is unknown.
         if item is not None:
             yield name, _named(item.node, name)

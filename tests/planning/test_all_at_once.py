@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
+from growth.api.wellknown import UNREGISTERED_TAINT
+from growth.keeping.believing import believed
 from growth.scheduling import objects
 from reconciler.buying.blueprints import read_blueprint
 from tests.planning.driver import Planner, bought
@@ -68,6 +70,16 @@ def test_a_pod_that_fits_on_a_machine_that_is_coming_buys_nothing() -> None:
     first, second = many(2)
     coming = request(pods=(first,), status={"phase": "Provisioning"})
     planner = Planner(first, second, pool(), node_class(), coming)
+    assert planner.soon() == []
+    assert planner.memory.nominated.places[second.metadata.uid].machine == coming.name
+
+
+def test_a_pod_that_fits_on_a_machine_whose_node_comes_before_its_record_buys_nothing() -> None:
+    first, second = many(2)
+    coming = request(pods=(first,), status={"phase": "Pending"})
+    taints = [{"key": UNREGISTERED_TAINT, "effect": "NoSchedule"}]
+    stranger = believed(serving(coming.name, cpu="2", taints=taints), None)
+    planner = Planner(first, second, pool(), node_class(), coming, stranger)
     assert planner.soon() == []
     assert planner.memory.nominated.places[second.metadata.uid].machine == coming.name
 
