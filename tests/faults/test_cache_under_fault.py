@@ -176,6 +176,7 @@ async def test_an_api_server_that_is_killed_and_started_again(
     stage: Stage, cluster: LiveCluster
 ) -> None:
     await stage.put_many(20, prefix="before")
+    await until(lambda: len(stage.reflector.store) > 0)
     command = await kill_api_server(cluster)
     try:
         await until(lambda: stage.reflector.health.problem != "")
