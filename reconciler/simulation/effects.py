@@ -55,6 +55,7 @@ from reconciler.providers.port import (
 )
 from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.nominating import write_nomination
+from reconciler.simulation.patches import set_node, with_status
 from reconciler.simulation.server import Precondition, with_metadata
 from reconciler.simulation.solves import SimulatedSolver
 
@@ -64,7 +65,6 @@ if TYPE_CHECKING:
     from growth.api.meta import CustomResource
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
-    from growth.scheduling.node import Node
     from reconciler.core.actions import Sequence, Subject
     from reconciler.providers.port import Machine
     from reconciler.simulation.caches import Cache
@@ -386,28 +386,3 @@ def confirmed_state(obj: Any) -> OwnWrite:
 def there(obj: Any) -> OwnCreate:
     """An object that the server has created or found."""
     return OwnCreate(uid=obj.metadata.uid, version=obj.metadata.resource_version)
-
-
-def set_node(node: Node, action: SetNode) -> Node:
-    """The node after our patch."""
-    spec = node.spec
-    if action.taints is not None:
-        spec = msgspec.structs.replace(spec, taints=action.taints)
-    if action.unschedulable is not None:
-        spec = msgspec.structs.replace(spec, unschedulable=action.unschedulable)
-    changed = msgspec.structs.replace(node, spec=spec)
-    labels = _merged(node.metadata.labels, action.labels)
-    annotations = _merged(node.metadata.annotations, action.annotations)
-    patched: Node = with_metadata(changed, labels=labels, annotations=annotations)
-    return patched
-
-
-def with_status(obj: Any, patch: Mapping[str, Any]) -> Any:
-    """The object after a merge patch of its status."""
-    status = type(obj.status).model_validate(_merged(obj.status.document(), patch))
-    return obj.model_copy(update={"status": status})
-
-
-def _merged(old: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
-    together = {**old, **patch}
-    return {key: value for key, value in together.items() if value is not None}

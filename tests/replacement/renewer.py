@@ -25,7 +25,7 @@ from reconciler.core.actions import (
 )
 from reconciler.ledger import Ledger
 from reconciler.replacement.ledger import ReplacementLedger
-from reconciler.simulation.effects import set_node
+from reconciler.simulation.patches import set_node
 from reconciler.solver import Effort
 from reconciler.solver.answering import solve_within
 from tests.reconciler.build import at, pool
