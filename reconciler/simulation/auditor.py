@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from growth.api.noderemovalrequest import NodeRemovalRequest, RemovalPhase
 from growth.api.noderequest import NodeRequest, RequestPhase
 from growth.api.removal_reason import RemovalReason
-from growth.api.wellknown import INSTANCE_TYPE_LABEL
-from growth.api.written import ServerTypeName
 from growth.demand.detection import is_demand
 from growth.instant import Instant
 from growth.keeping.marks import is_cordoned_by_a_person
@@ -306,9 +304,10 @@ class Auditor:
 
     def _node_changed(self, event: StoredChange) -> None:
         node: Node = event.new or event.old
-        if pool_of_simulated_node(node):
-            label = ServerTypeName(node.labels[INSTANCE_TYPE_LABEL])
-            self._recount(node.name, CountedSort(pool_of_simulated_node(node), label))
+        # The labels of a node may lie; the order of its machine doesn't.
+        machine = self._cloud.machines.get(node.name)
+        if machine is not None:
+            self._recount(node.name, CountedSort(machine.order.pool, machine.order.server_type))
         self.unknown.look(node.name)
         self._check_cordon(event.old, event.new)
         is_paid = node.name in self._cloud.machines and node.name not in self._cloud.forgotten

@@ -87,6 +87,10 @@ class SimulatedFault(StrEnum):
     """The project refuses all machines for some minutes."""
     FAILS_JOINING = "fails-joining"
     """A machine fails after it was accepted, and is listed as failed until it is deleted."""
+    FOREIGN_NODE = "foreign-node"
+    """A Node that isn't growth's claims a machine, in each of growth's words."""
+    LYING_NODE = "lying-node"
+    """The kubelet of a machine overwrites growth's words on its Node."""
 
 
 BY_PEOPLE = frozenset(

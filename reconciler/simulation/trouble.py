@@ -16,6 +16,7 @@ from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.people import People
 from reconciler.simulation.refusals import CloudRefusal
 from reconciler.simulation.server import with_metadata
+from reconciler.simulation.strangers import Strangers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -66,6 +67,8 @@ RHYTHM: Final[Mapping[SimulatedFault, float]] = {
     SimulatedFault.VISITOR: 60.0,
     SimulatedFault.LOCATION_DOWN: 1200.0,
     SimulatedFault.QUOTA: 1200.0,
+    SimulatedFault.FOREIGN_NODE: 300.0,
+    SimulatedFault.LYING_NODE: 300.0,
 }
 """The average seconds between two faults of a kind."""
 
@@ -102,6 +105,7 @@ class SimulatedTrouble:
             SimulatedFault.LOCATION_DOWN: partial(self._refuse, UnmetScope.LOCATION),
             SimulatedFault.QUOTA: partial(self._refuse, UnmetScope.PROJECT),
             **People(living).strokes,
+            **Strangers(living).strokes,
         }
         for kind, stroke in strokes.items():
             if kind in faults.kinds:
