@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from growth.api.wellknown import GROUP_VERSION, POOL_LABEL
+from growth.cli.scheduler_config.configuration import Reach
+from tests.extender.live import asking, extending
 from tests.live import wait_until
 from tests.thread.growing import EXAMPLE, cluster_for, deployment, reconciling
 
@@ -59,14 +61,27 @@ def test_a_large_pod_gets_its_machine_ten_times_of_ten(
 ) -> None:
     with reconciling(growing, tmp_path / "log"):
         for number in range(ROUNDS):
-            all_are_bound(growing, f"limited{number}")
+            all_are_bound(growing, f"alone{number}", scheduler="default-scheduler")
 
 
-def all_are_bound(cluster: LiveCluster, name: str) -> None:
+def test_it_does_so_where_the_extender_ranks_nodes(growing: LiveCluster, tmp_path: Path) -> None:
+    with (
+        extending(growing, tmp_path / "extender") as extender,
+        asking(growing, Reach(url=f"http://{extender.verbs}")) as scheduler,
+        reconciling(growing, tmp_path / "log", GROWTH_DEMAND_URL=f"http://{extender.demand}"),
+    ):
+        for number in range(ROUNDS):
+            all_are_bound(growing, f"ranked{number}", scheduler=scheduler.name)
+
+
+def all_are_bound(cluster: LiveCluster, name: str, *, scheduler: str) -> None:
     """A pool of its own, the pods for it, and the wait until each of them has a node."""
     small = deployment(f"small-{name}", pool=name, replicas=SMALL, cpu="500m")
+    large = huge(name)
+    for spec in (small["spec"]["template"]["spec"], large["spec"]):
+        spec["schedulerName"] = scheduler
     cluster.create(pool(name), namespace=NAMESPACE)
-    cluster.create(small, huge(name), namespace=NAMESPACE)
+    cluster.create(small, large, namespace=NAMESPACE)
     wait_until(lambda: bound(cluster, name) == SMALL + 1, f"all pods of {name} are bound")
 
 
