@@ -38,7 +38,11 @@ DEFAULT_SCHEDULER: Final = json.dumps(
 )
 EXTRA_ARGUMENTS: Final = {
     "etcd": {"unsafe-no-fsync": "true"},
-    "kube-apiserver": {"advertise-address": "192.0.2.1"},
+    "kube-apiserver": {
+        "advertise-address": "192.0.2.1",
+        # For join tokens, as kubeadm and k3s do it.
+        "enable-bootstrap-token-auth": "true",
+    },
     # As for the scheduler.
     "kube-controller-manager": {
         "leader-elect": "false",
@@ -101,6 +105,17 @@ def write_configuration(cluster: LocalCluster, programs: Mapping[str, FoundProgr
     return written
 
 
+def _extra_arguments(cluster: LocalCluster) -> dict[str, dict[str, str]]:
+    """With the keys that the certificates of kubelets are signed with, as kubeadm sets them."""
+    keys = cluster.work / "pki"
+    signing = {
+        "cluster-signing-cert-file": str(keys / "ca.crt"),
+        "cluster-signing-key-file": str(keys / "ca.key"),
+    }
+    manager = "kube-controller-manager"
+    return {**EXTRA_ARGUMENTS, manager: {**EXTRA_ARGUMENTS[manager], **signing}}
+
+
 def _options(cluster: LocalCluster, paths: Mapping[str, Path]) -> dict[str, object]:
     scheduler = cluster.folder / "scheduler.yaml"
     scheduler.write_text(_scheduler_of(cluster), "utf-8")
@@ -119,7 +134,7 @@ def _options(cluster: LocalCluster, paths: Mapping[str, Path]) -> dict[str, obje
             **{option: cluster.ports[use] for option, use in _PORTS.items()},
             **NODE_TIMES,
         },
-        "componentsPatches": [_patch(*each) for each in EXTRA_ARGUMENTS.items()],
+        "componentsPatches": [_patch(*each) for each in _extra_arguments(cluster).items()],
     }
 
 
