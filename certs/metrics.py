@@ -53,3 +53,20 @@ class CertsMetrics:
     def _date(self, secret: AuthoritySecret | LeafSecret) -> None:
         end = secret.pair.certificate.end.timestamp() if secret.pair else 0
         self.expiry.labels(secret.wanted.name).set(end)
+
+
+class ApprovalMetrics:
+    """The metrics of the approver of kubelets' certificates."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self.requests = Counter(
+            "growth_certs_signing_requests",
+            "Requests for a kubelet's certificate made with growth's join tokens, by result",
+            ["result"],
+            registry=registry,
+        )
+        self.crashes = Counter(
+            "growth_certs_approval_crashes",
+            "Rounds of the approver that ended with an unexpected error",
+            registry=registry,
+        )

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from certs.wanted import WANTED, WantedAuthority, without_webhook
 from growth.api.installed import NAMESPACE
+from growth.api.joining import JoinApproval
 from growth.installation.values import Admission
 from growth.service.address import Address
 from growth.service.pod import namespace_of_this_pod
@@ -24,6 +25,10 @@ class CertsSettings(ServiceSettings):
     admission: Annotated[Admission, Listed("Cluster", "HOW")] = Admission.WEBHOOK
     """How pods are admitted. Webhook: the API server has to trust the webhook's certificate, which
     is written to its configuration. Policy: there is no webhook."""
+
+    join_approval: Annotated[JoinApproval, Listed("Cluster", "WHO")] = JoinApproval.CLUSTER
+    """Growth: approve the certificate of a kubelet that joins with one of growth's tokens, if it is
+    for the machine that the token was made for. Cluster: approve nothing."""
 
     @property
     def namespace(self) -> str:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field
 
 from growth.api.bounds import LabelValue  # noqa: TC001 - pydantic reads it at run time
+from growth.api.joining import JoinApproval
 from growth.api.nodepool import PoolMode
 from growth.api.written import Duration, Money, between
 from growth.kube import election
@@ -63,6 +64,11 @@ class ReconcilerSettings(ServiceSettings):
     certificates: Annotated[CertificateKeeper, Listed("Cluster", "WHO")] = CertificateKeeper.MANAGED
     """What manages the certificates of webhooks and extender: managed (the leader, in Secrets in
     the Lease's namespace) or external (another program; the reconciler ignores these Secrets)."""
+
+    join_approval: Annotated[JoinApproval, Listed("Cluster", "WHO")] = JoinApproval.CLUSTER
+    """What approves the certificates of machines that join with kubeadm: Cluster (kubeadm's own
+    bindings, under any name) or Growth (growth-certs, which must run with the same setting, only
+    for the machine that a token was made for)."""
 
     cluster_id: Annotated[LabelValue, Listed("Cluster", "ID")] = ""
     """Label value for the servers of this cluster, so that several clusters can share a project.

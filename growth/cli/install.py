@@ -6,6 +6,7 @@ changed, so it is also the upgrade.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -108,11 +109,11 @@ def _values(path: Path | None, provider: str | None) -> InstallationValues:
         if path is None
         else InstallationValues.parse(_content(path), place=str(path))
     )
-    return (
-        values
-        if provider is None
-        else values.model_copy(update={"provider": ProviderChoice(provider)})
-    )
+    if provider is None:
+        return values
+    chosen = {**values.document(), "provider": provider}
+    # Read again, because a value may not be allowed with every provider.
+    return InstallationValues.parse(json.dumps(chosen), place=f"--for {provider}")
 
 
 def _observing(values: InstallationValues, *, wanted: bool) -> InstallationValues:

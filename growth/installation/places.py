@@ -59,6 +59,7 @@ _KWOK: Final = (When("provider", "kwok"),)
 _SECOND: Final = (When("scheduler", "Second"),)
 _WEBHOOK: Final = (When("admission", "Webhook"),)
 _MANAGED: Final = (When("certificates", "managed"),)
+_APPROVING: Final = (*_HETZNER, *_MANAGED, When("joinApproval", "Growth"))
 _MONITORING: Final = (When("monitoring", equals=True),)
 
 NAMESPACE_PART: Final = ManifestPart("base/namespace.yaml")
@@ -79,6 +80,7 @@ PARTS: Final = (
     ManifestPart("base/network-policies.yaml", (When("networkPolicies", equals=True),)),
     ManifestPart("overlays/hetzner/access.yaml", _HETZNER),
     ManifestPart("overlays/hetzner/guard.yaml", _HETZNER),
+    ManifestPart("overlays/hetzner/join-approval.yaml", _APPROVING),
     ManifestPart("overlays/kwok/access.yaml", _KWOK),
     ManifestPart("overlays/second-scheduler/access.yaml", _SECOND),
     ManifestPart("overlays/second-scheduler/kustomization.yaml", _SECOND),
@@ -112,7 +114,11 @@ PLACES: Final = (
     ValuePlace(
         "Deployment", RECONCILER, (*_POD, "containers", 0, "env", 4, "value"), "maxNodesPerHour"
     ),
+    ValuePlace(
+        "Deployment", RECONCILER, (*_POD, "containers", 0, "env", 5, "value"), "joinApproval"
+    ),
     ValuePlace("Deployment", CERTS, (*_POD, "containers", 0, "env", 2, "value"), "admission"),
+    ValuePlace("Deployment", CERTS, (*_POD, "containers", 0, "env", 3, "value"), "joinApproval"),
     ValuePlace("Deployment", SCHEDULER, (*_POD, "containers", 0, "image"), "images.scheduler"),
     ValuePlace("Deployment", RECONCILER, ("spec", "replicas"), "replicas.reconciler"),
     ValuePlace("Deployment", WEBHOOKS, ("spec", "replicas"), "replicas.webhooks"),

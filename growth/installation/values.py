@@ -10,10 +10,19 @@ from enum import StrEnum
 from typing import Annotated, Any, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
 
 import growth
+from growth.api.joining import JoinApproval
 from growth.api.nodepool import PoolMode
 from growth.api.problems import written_path
 from growth.errors import Misconfigured
@@ -144,6 +153,10 @@ class InstallationValues(_Part):
     manifest can't become expensive. Raise it if that is too few for your cluster."""
     certificates: CertificatesChoice = CertificatesChoice.MANAGED
     """managed: growth manages the certificates of its processes. external: another program does."""
+    join_approval: JoinApproval = JoinApproval.CLUSTER
+    """What approves the certificates of machines that join with kubeadm. Cluster: Kubernetes, under
+    any name. Growth: growth-certs, only for the machine that a join token was made for; needs
+    provider hetzner and managed certificates."""
     log_level: LogLevel = LogLevel.INFO
     """The least important level that is logged."""
     metrics_access: MetricsAccess = MetricsAccess.AUTHENTICATED
@@ -162,6 +175,17 @@ class InstallationValues(_Part):
     monitoring: bool = False
     """Whether to create a ServiceMonitor, a PrometheusRule and a dashboard. Needs the Prometheus
     operator."""
+
+    @field_validator("join_approval")
+    @classmethod
+    def _has_an_approver(cls, value: JoinApproval, info: ValidationInfo) -> JoinApproval:
+        """Otherwise no machine could join. Helm checks the same by the schema."""
+        others = (ProviderChoice.HETZNER, CertificatesChoice.MANAGED)
+        known = (info.data.get("provider"), info.data.get("certificates"))
+        if value is JoinApproval.GROWTH and known != others:
+            text = "Growth needs provider: hetzner and certificates: managed"
+            raise PydanticCustomError("no_approver", text)
+        return value
 
     @classmethod
     def parse(cls, text: str, *, place: str) -> Self:
@@ -187,6 +211,13 @@ class InstallationValues(_Part):
 def schema() -> dict[str, Any]:
     """The schema by which Helm checks values."""
     made = InstallationValues.model_json_schema(by_alias=True)
+    made["if"] = {"properties": {"joinApproval": {"const": JoinApproval.GROWTH.value}}}
+    made["then"] = {
+        "properties": {
+            "provider": {"const": ProviderChoice.HETZNER.value},
+            "certificates": {"const": CertificatesChoice.MANAGED.value},
+        }
+    }
     made["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     # Helm adds these to the values of every chart.
     made["properties"]["global"] = {"type": "object"}

@@ -57,6 +57,7 @@ class Roster:
             pool=sources.store(NodePool.__name__).get,
             requests=self._requests,
             endpoints={"hetzner": settings.hetzner_endpoint},
+            join_approval=settings.join_approval,
         )
 
     async def warm_up(self) -> None:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from prometheus_client import CollectorRegistry
 
+    from growth.api.joining import JoinApproval
     from growth.api.nodepool import NodePool
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
@@ -35,6 +36,8 @@ class ProviderHost:
     requests: Callable[[], Iterable[NodeRequest]]
     endpoints: Mapping[str, str]
     """Addresses of APIs, by provider. A provider without an entry uses its default address."""
+    join_approval: JoinApproval
+    """What approves the certificates of joining kubelets."""
 
 
 class ProviderClients(Protocol):

@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from growth.api.hetznernodeclass import BootstrapKind
+from growth.api.joining import GROUP, JoinApproval, token_id
 from growth.errors import Misconfigured
 from reconciler.providers.hetzner.bootstrap import tokens
 from reconciler.providers.hetzner.bootstrap.joining import may_be_set_by_kubelet
@@ -203,7 +204,7 @@ def test_a_token_is_found_again_by_its_request_and_guessed_by_nobody() -> None:
     letters = itertools.cycle("abcdefgh01234567")
     token = tokens.minted("uid-1", choose=lambda _: next(letters))
 
-    assert token.id == tokens.token_id("uid-1") != tokens.token_id("uid-2")
+    assert token.id == token_id("uid-1") != token_id("uid-2")
     assert token.text == f"{token.id}.abcdefgh01234567"
     assert token.secret not in repr(token)
 
@@ -225,6 +226,24 @@ def test_a_token_is_a_secret_that_ends_by_itself_and_with_its_request() -> None:
     assert secret["metadata"]["ownerReferences"][0]["uid"] == "uid-1"
     assert secret["stringData"]["expiration"] == "2026-01-01T12:10:00Z"
     assert secret["stringData"]["auth-extra-groups"].startswith("system:bootstrappers:kubeadm:")
+
+
+@pytest.mark.parametrize(
+    ("kind", "approval", "group"),
+    [
+        (BootstrapKind.KUBEADM, JoinApproval.CLUSTER, "system:bootstrappers:kubeadm:"),
+        (BootstrapKind.KUBEADM, JoinApproval.GROWTH, GROUP),
+        (BootstrapKind.K3S, JoinApproval.GROWTH, "system:bootstrappers:k3s:"),
+        (BootstrapKind.CUSTOM, JoinApproval.GROWTH, ""),
+    ],
+)
+def test_only_where_growth_approves_a_token_of_kubeadm_is_in_growths_group(
+    kind: BootstrapKind, approval: JoinApproval, group: str
+) -> None:
+    found = tokens.group_of(kind, approval)
+
+    assert found.startswith(group)
+    assert bool(found) is bool(group)
 
 
 @pytest.mark.parametrize(

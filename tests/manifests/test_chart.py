@@ -12,6 +12,7 @@ import yaml
 from generators.charts import charts
 from generators.monitoring import monitoring_files
 from growth.api import crd
+from growth.api.joining import JoinApproval
 from growth.installation.rendering import rendered
 from growth.installation.values import (
     Admission,
@@ -31,6 +32,7 @@ CHOICES = {
     "nothing": InstallationValues(),
     "kwok": InstallationValues(provider=ProviderChoice.KWOK),
     "a second scheduler": InstallationValues(scheduler=SchedulerChoice.SECOND, monitoring=True),
+    "an approver of its own": InstallationValues(join_approval=JoinApproval.GROWTH),
     "a policy": InstallationValues(admission=Admission.POLICY, network_policies=False),
     "one's own": InstallationValues.model_validate(
         {
@@ -91,7 +93,16 @@ def test_the_other_chart_is_the_definitions_and_helm_keeps_them(tmp_path: Path) 
     assert kept == [{"helm.sh/resource-policy": "keep"}] * len(made)
 
 
-@pytest.mark.parametrize("text", ["replica: {}", "provider: other", "replicas: {webhooks: 99}"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "replica: {}",
+        "provider: other",
+        "replicas: {webhooks: 99}",
+        "{joinApproval: Growth, certificates: external}",
+        "{joinApproval: Growth, provider: kwok}",
+    ],
+)
 def test_helm_refuses_a_value_that_is_none(tmp_path: Path, text: str) -> None:
     with pytest.raises(subprocess.CalledProcessError) as refused:
         templated("growth", text, tmp_path, namespace="machines")

@@ -34,6 +34,7 @@ POOLS = "nodepools.growth.dev"
         ("images: {servers: 'no image'}", "images.servers: string should match pattern"),
         ("[a, b]", "expected names and values, such as provider: kwok"),
         ("a: [", "not valid YAML"),
+        ("{joinApproval: Growth, certificates: external}", "joinApproval: growth needs provider"),
     ],
 )
 def test_wrong_values_are_told_before_anything_is_asked(
@@ -45,6 +46,18 @@ def test_wrong_values_are_told_before_anything_is_asked(
     assert main(["install", "--values", str(file), "--kubeconfig", "/nowhere"]) == 2
 
     assert f"{file}: {told}" in capsys.readouterr().err
+
+
+def test_a_provider_that_a_value_does_not_go_with_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "values.yaml"
+    file.write_text("joinApproval: Growth")
+
+    assert main(["install", "--values", str(file), "--for", "kwok"]) == 2
+
+    told = "--for kwok: joinApproval: growth needs provider: hetzner and certificates: managed\n"
+    assert capsys.readouterr().err == told
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+from growth.api.joining import JoinApproval
 from growth.installation.places import PARTS
 from growth.installation.rendering import part_objects, rendered
 from growth.installation.values import (
@@ -80,7 +81,7 @@ def test_the_second_scheduler_comes_on_top(bare: LiveCluster) -> None:
 def test_the_api_server_knows_every_field(installed: LiveCluster) -> None:
     everything = [
         *rendered(
-            InstallationValues(provider=ProviderChoice.HETZNER, scheduler=SchedulerChoice.SECOND)
+            InstallationValues(scheduler=SchedulerChoice.SECOND, join_approval=JoinApproval.GROWTH)
         ),
         *rendered(InstallationValues(provider=ProviderChoice.KWOK, admission=Admission.POLICY)),
     ]

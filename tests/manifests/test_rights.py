@@ -92,6 +92,10 @@ UNUSED: Final[dict[tuple[str, str], str]] = {
 }
 """What no part of the story needs for sure, and what would."""
 
+LOOKED_UP: Final = {
+    ("signers", "approve"): "the API server looks it up when an approval is written"
+}
+
 
 def token_of(cluster: LiveCluster, account: str) -> str:
     return cluster.kubectl("create", "token", account, "--namespace", SYSTEM).strip()
@@ -148,7 +152,7 @@ def check(account: str, proxy: Witness, items: Sequence[Object] = ITEMS) -> None
 def is_excused(right: Right, granted: set[Right]) -> bool:
     if right.verb == "list":
         return right._replace(verb="watch") in granted
-    return (right.resource, right.verb) in UNUSED
+    return (right.resource, right.verb) in UNUSED | LOOKED_UP
 
 
 async def test_the_extender_works_with_its_role(installed: LiveCluster, tmp_path: Path) -> None:

@@ -52,7 +52,11 @@ class HetznerClients:
     def _opened(self, cluster: str) -> HetznerCloud:
         host = self._host
         secrets = ClusterSecrets(
-            host.connection, now=host.now, token_life=self._token_life, done=self._done
+            host.connection,
+            now=host.now,
+            token_life=self._token_life,
+            done=self._done,
+            approval=host.join_approval,
         )
         return HetznerCloud(
             cluster=cluster,

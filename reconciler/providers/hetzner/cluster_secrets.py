@@ -12,6 +12,7 @@ import secrets
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from growth.api.joining import JoinApproval, token_id
 from growth.errors import Misconfigured
 from growth.kube.call import MERGE_PATCH
 from growth.kube.errors import AlreadyExists, NotFound, Refused
@@ -41,7 +42,9 @@ class ClusterSecrets:
         now: Callable[[], Instant],
         token_life: Callable[[Order], timedelta],
         done: Callable[[], Iterable[str]] = tuple,
+        approval: JoinApproval = JoinApproval.CLUSTER,
     ) -> None:
+        self._approval = approval
         self._done = done
         """Uids of requests whose machine has joined, or never will."""
         self._withdrawn: frozenset[str] = frozenset()
@@ -77,6 +80,7 @@ class ClusterSecrets:
             request_uid=order.request_uid,
             kind=node_class.spec.bootstrap.kind,
             expires_at=self._now().wall + self._token_life(order),
+            approval=self._approval,
         )
         try:
             await self._connection.request("POST", _path(tokens.NAMESPACE), body=body)
@@ -98,7 +102,7 @@ class ClusterSecrets:
             self._withdrawn |= {uid}
 
     async def _withdraw(self, request_uid: str) -> None:
-        name = tokens.secret_name(tokens.token_id(request_uid))
+        name = tokens.secret_name(token_id(request_uid))
         # If the token has expired, Kubernetes' token cleaner may have been first.
         with suppress(NotFound):
             await self._connection.request("DELETE", f"{_path(tokens.NAMESPACE)}/{name}")

@@ -8,13 +8,14 @@ expires, and Kubernetes' token cleaner then deletes the Secret.
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from typing_extensions import override
 
+from growth.api import joining
 from growth.api.hetznernodeclass import BootstrapKind
+from growth.api.joining import JoinApproval
 from growth.api.wellknown import (
     GROUP_VERSION,
     MANAGED_BY,
@@ -28,13 +29,11 @@ if TYPE_CHECKING:
 
 NAMESPACE: Final = "kube-system"
 SECRET_TYPE: Final = "bootstrap.kubernetes.io/token"  # noqa: S105 - the name of a type
-# A bootstrap token has the form [a-z0-9]{6}.[a-z0-9]{16}.
-LETTERS: Final = "abcdefghijklmnopqrstuvwxyz0123456789"
 GROUPS: Final = {
     BootstrapKind.K3S: "system:bootstrappers:k3s:default-node-token",
     BootstrapKind.KUBEADM: "system:bootstrappers:kubeadm:default-node-token",
 }
-"""The group of a joining node until it has a certificate."""
+"""The group of a joining node until it has a certificate, where the cluster lets it in."""
 
 
 class JoinToken(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,12 +57,6 @@ class JoinToken(msgspec.Struct, frozen=True, kw_only=True):
         return secret_name(self.id)
 
 
-def token_id(request_uid: str) -> str:
-    """The token id of a request: six letters and digits from a hash of its uid."""
-    number = int.from_bytes(hashlib.sha256(request_uid.encode()).digest()[:8], "big")
-    return "".join(LETTERS[number // 36**place % 36] for place in range(6))
-
-
 def secret_name(token: str) -> str:
     """The name of the Secret for a token id."""
     return f"bootstrap-token-{token}"
@@ -71,8 +64,16 @@ def secret_name(token: str) -> str:
 
 def minted(request_uid: str, *, choose: Callable[[str], str]) -> JoinToken:
     """A new token for a request; `choose` must pick letters with a secure random source."""
-    secret = "".join(choose(LETTERS) for _ in range(16))
-    return JoinToken(id=token_id(request_uid), secret=secret)
+    secret = "".join(choose(joining.LETTERS) for _ in range(16))
+    return JoinToken(id=joining.token_id(request_uid), secret=secret)
+
+
+def group_of(kind: BootstrapKind, approval: JoinApproval) -> str:
+    """The group of a joining node; empty if a token has no group of its own."""
+    # k3s issues certificates by itself and has nothing to approve.
+    if kind is BootstrapKind.KUBEADM and approval is JoinApproval.GROWTH:
+        return joining.GROUP
+    return GROUPS.get(kind, "")
 
 
 def token_secret(
@@ -82,9 +83,11 @@ def token_secret(
     request_uid: str,
     kind: BootstrapKind,
     expires_at: datetime,
+    approval: JoinApproval = JoinApproval.CLUSTER,
 ) -> dict[str, Any]:
     """The Secret that makes a token valid until it expires."""
-    groups = {"auth-extra-groups": GROUPS[kind]} if kind in GROUPS else {}
+    group = group_of(kind, approval)
+    groups = {"auth-extra-groups": group} if group else {}
     return {
         "apiVersion": "v1",
         "kind": "Secret",
