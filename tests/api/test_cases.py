@@ -62,6 +62,7 @@ def test_the_api_server_fills_in_the_model_s_defaults(case: Case, api_server: Ap
 
 
 DEFAULTS = {
+    "mode": "Act",
     "placement": "Prefer",
     "limits": {},
     "weight": 0,

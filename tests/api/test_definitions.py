@@ -126,20 +126,17 @@ def test_a_pool_of_every_type_costs_the_api_server_little(api_server: ApiServer)
     long."""
     small, large = (case(name).document for name in ("the smallest pool", "256 types"))
 
-    ratio = fastest(api_server, large) / fastest(api_server, small)
+    # By turns, so that both have the same chance of a quiet moment of the machine.
+    tries = [(seconds(api_server, small), seconds(api_server, large)) for _ in range(12)]
+    fastest_small, fastest_large = (min(each) for each in zip(*tries, strict=True))
 
-    assert ratio < 30
+    assert fastest_large / fastest_small < 30
 
 
-def fastest(api_server: ApiServer, document: dict[str, Any]) -> float:
-    """Seconds that the fastest of some tries took."""
-
-    def seconds() -> float:
-        start = time.perf_counter()
-        assert api_server.try_to_create(document).accepted
-        return time.perf_counter() - start
-
-    return min(seconds() for _ in range(5))
+def seconds(api_server: ApiServer, document: dict[str, Any]) -> float:
+    start = time.perf_counter()
+    assert api_server.try_to_create(document).accepted
+    return time.perf_counter() - start
 
 
 @pytest.mark.cluster
