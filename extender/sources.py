@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from extender.outline import decode_outline
 from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.kube.cache.caches import Caches
 from growth.kube.cache.reflector import Reflector
 from growth.kube.cache.resource import WatchedResource
-from growth.scheduling.objects import Node, Pod, decode_node, decode_pod
+from growth.scheduling.objects import Node, Pod, decode_node
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,7 +44,7 @@ class ExtenderSources(Caches):
     ) -> None:
         make = partial(Reflector[Any], server=server, metrics=metrics, chance=chance)
         watched = (
-            (WatchedResource(path="/api/v1/pods", decode=decode_pod), followers.pods),
+            (WatchedResource(path="/api/v1/pods", decode=decode_outline), followers.pods),
             (WatchedResource(path="/api/v1/nodes", decode=decode_node), followers.nodes),
             (_own(NodePool), followers.pools),
             (_own(NodeRequest), followers.requests),
