@@ -2,8 +2,9 @@
 
 A pod that may not be moved is the first reason. Checking all pods of a cluster is expensive. So an
 answer is reused until something that it depends on changes: the node's pods, or whether their
-budgets allow a disruption. Of equal pods, the first by name is the reason, so that all callers get
-the same answer.
+budgets allow a disruption. A caller may ask about some of the pods now and about the others next
+time: a new leader has no answers, and everything else waits meanwhile. Of equal pods, the first by
+name is the reason, so that all callers get the same answer.
 """
 
 from __future__ import annotations
@@ -15,14 +16,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 
 from growth.keeping.wanting import Keeping, KeepingReason, occupied
-from growth.scheduling.budgets import PodDisruptionBudget
+from growth.scheduling.budgets import PodDisruptionBudget, by_label, is_covered
 from growth.scheduling.moving import obstacle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
 
     from growth.instant import Instant
+    from growth.scheduling.budgets import BudgetsByLabel
     from growth.scheduling.cluster import Cluster, NamespacedName
     from growth.scheduling.moving import Obstacle
     from growth.scheduling.node import Node
@@ -51,34 +53,50 @@ NO_OCCUPANTS: Final = Occupants()
 
 
 def occupants(
-    names: Iterable[str], cluster: Cluster, now: Instant, *, before: Occupants = NO_OCCUPANTS
+    names: Iterable[str],
+    cluster: Cluster,
+    now: Instant,
+    *,
+    before: Occupants = NO_OCCUPANTS,
+    most: float = inf,
 ) -> Occupants:
-    """The answers for these nodes; previous ones that still hold are reused."""
-    changed = _changed(before.budgets, cluster.budgets)
+    """The answers for these nodes; previous ones that still hold are reused.
+
+    After `most` pods were asked about, nodes without an answer are left out.
+    """
+    changed = by_label(_changed(before.budgets, cluster.budgets))
     answers: dict[str, OccupantsAnswer] = {}
     for name in names:
         occupancy, known = cluster.occupancy(name), before.answers.get(name)
         # The cluster keeps the object as long as the pods of the node are the same.
         is_known = known is not None and known.occupancy is occupancy
         if known is None or not is_known or not _holds(known, changed, now):
+            if most <= 0:
+                continue
             known = _answer(occupancy, cluster, now)
+            most -= len(occupancy.pods)
         answers[name] = known
     return Occupants(budgets=cluster.budgets, answers=answers)
 
 
-def _holds(known: OccupantsAnswer, changed: frozenset[str], now: Instant) -> bool:
-    is_over = known.ends_at is not None and known.ends_at <= now.wall
-    # A budget only selects pods of its own namespace.
-    return not is_over and changed.isdisjoint(known.occupancy.by_namespace)
+def _holds(known: OccupantsAnswer, changed: BudgetsByLabel, now: Instant) -> bool:
+    if known.ends_at is not None and known.ends_at <= now.wall:
+        return False
+    if not changed:
+        return True
+    # A namespace may have most pods of the cluster, and each of its budgets covers few of them.
+    return not any(is_covered(pod, changed) for pod in known.occupancy.pods)
 
 
 def _changed(
     before: Mapping[NamespacedName, PodDisruptionBudget],
     after: Mapping[NamespacedName, PodDisruptionBudget],
-) -> frozenset[str]:
-    """The namespaces whose budgets have changed in a way that matters."""
-    keys = before.keys() | after.keys()
-    return frozenset(key[0] for key in keys if not _say_the_same(before.get(key), after.get(key)))
+) -> Iterator[PodDisruptionBudget]:
+    """The budgets that have changed in a way that matters, as they were and as they are."""
+    for key in before.keys() | after.keys():
+        old, new = before.get(key), after.get(key)
+        if not _say_the_same(old, new):
+            yield from (each for each in (old, new) if each is not None)
 
 
 def _say_the_same(one: PodDisruptionBudget | None, other: PodDisruptionBudget | None) -> bool:

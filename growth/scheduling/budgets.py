@@ -6,7 +6,6 @@ that would be refused. It isn't binding: the API server checks and counts again.
 
 from __future__ import annotations
 
-import itertools
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -96,9 +95,15 @@ def _labels_of(selector: Selector) -> Iterable[tuple[str, str] | None]:
 
 def budgets_to_check(pod: Pod, known: BudgetsByLabel) -> tuple[PodDisruptionBudget, ...]:
     """The budgets that may cover a pod, by name."""
+    namespace = pod.metadata.namespace
     labels = (None, *pod.metadata.labels.items())
-    found = (known.get((pod.metadata.namespace, label), ()) for label in labels)
-    return tuple(sorted(itertools.chain.from_iterable(found), key=_name))
+    found = [budget for label in labels for budget in known.get((namespace, label), ())]
+    return tuple(sorted(found, key=_name) if len(found) > 1 else found)
+
+
+def is_covered(pod: Pod, known: BudgetsByLabel) -> bool:
+    """Whether any of the budgets covers the pod."""
+    return any(budget.covers(pod) for budget in budgets_to_check(pod, known))
 
 
 def _name(budget: PodDisruptionBudget) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from prometheus_client.core import GaugeMetricFamily
 
-from growth.keeping.answer import keeping_answers
+from growth.keeping.answer import PODS_AT_ONCE, keeping_answers
 from growth.keeping.marks import pool_of_node
 from reconciler.facts.keeping_scene import scene_of
 
@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 def kept_families(world: World, now: Instant) -> Iterator[Metric]:
     """The metrics of why nodes are kept."""
     nodes, before = world.cluster.nodes, world.ledger.pools.occupants
-    found = keeping_answers(scene_of(world), now, before=before).keepings
+    answers = keeping_answers(scene_of(world), now, before=before, most=PODS_AT_ONCE)
+    if not answers.is_complete:
+        # The passes of a new leader haven't asked about all pods yet.
+        return
+    found = answers.keepings
     of_pools = [(pool_of_node(nodes[name]), keeping) for name, keeping in found.items()]
     yield _counts(of_pools)
     yield _ends(of_pools)

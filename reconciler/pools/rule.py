@@ -9,11 +9,12 @@ This rule is the last of a pass, so that the status shows what all other rules f
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from growth.api.conditions import joined_conditions
 from growth.api.written import write_time
-from growth.keeping.answer import keeping_answers
+from growth.keeping.answer import PODS_AT_ONCE, keeping_answers
 from reconciler.buying import blocking
 from reconciler.core.actions import PatchStatus, Sequence, pool_subject, version_of
 from reconciler.core.decision import NEVER, Decision, earliest
@@ -161,7 +162,9 @@ def _count(world: World, look: ProvisioningLook) -> PoolCount:
     last = world.ledger.pools
     if last.counted_at is not None and look.now.monotonic < last.counted_at + BETWEEN_COUNTS:
         return PoolCount({}, last.counted_at + BETWEEN_COUNTS, last)
-    known = keeping_answers(scene_of(world), look.now, before=last.occupants)
+    known = keeping_answers(scene_of(world), look.now, before=last.occupants, most=PODS_AT_ONCE)
+    if not known.is_complete:
+        return PoolCount({}, look.now.monotonic, replace(last, occupants=known.occupants))
     return PoolCount(
         figures=_figures(look, kept.kept_status(known.keepings, world.cluster.nodes, world.pools)),
         wake_at=earliest(each.ends_at(look.now) for each in known.keepings.values()),

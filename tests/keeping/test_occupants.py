@@ -93,6 +93,25 @@ def test_nothing_is_asked_again_while_nothing_changes() -> None:
     assert second.answers["two"] is not first.answers["two"]
 
 
+def test_the_budget_of_other_pods_changes_nothing() -> None:
+    cluster = Cluster(occupancies={"one": Occupancy(PODS[:1])}, budgets=BUDGETS[1])
+    first = occupants(["one"], cluster, at(0))
+    others = budget("others", spec={"selector": {"matchLabels": {"app": "db"}}})
+    more = msgspec.structs.replace(cluster, budgets={**BUDGETS[1], ("shop", "others"): others})
+    assert occupants(["one"], more, at(1), before=first).answers["one"] is first.answers["one"]
+
+
+def test_some_pods_are_asked_about_now_and_the_others_next_time() -> None:
+    there = {name: Occupancy(PODS[:2]) for name in NAMES}
+    cluster = Cluster(occupancies=there, budgets=BUDGETS[1])
+    first = occupants(NAMES, cluster, at(0), most=1)
+    assert list(first.answers) == ["one"]
+    second = occupants(NAMES, cluster, at(0), before=first, most=1)
+    assert list(second.answers) == ["one", "two"]
+    third = occupants(NAMES, cluster, at(0), before=second, most=1)
+    assert answers(third) == answers(occupants(NAMES, cluster, at(0)))
+
+
 def test_a_budget_that_is_written_again_and_says_the_same_changes_nothing() -> None:
     cluster = Cluster(occupancies={"one": Occupancy(PODS[:1])}, budgets=BUDGETS[4])
     first = occupants(["one"], cluster, at(0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -10,13 +11,14 @@ import msgspec
 import pytest
 
 from growth.api.wellknown import INSTANCE_TYPE_LABEL, MANAGED_BY, MANAGED_BY_LABEL, POOL_LABEL
+from reconciler import pools
 from reconciler.buying.offers import Shelf, shelf
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.planning.nominations import Nominated
 from reconciler.planning.tries import Try
 from tests.provisioning.build import HELD, NAME, Life, machine, made_at, node, settled
 from tests.provisioning.test_booting import coming, provisioning
-from tests.reconciler.build import START, node_class, waiting, world
+from tests.reconciler.build import START, at, node_class, waiting, world
 from tests.removal.build import removal
 from tests.scheduling import build
 
@@ -135,6 +137,23 @@ def test_a_pool_says_why_its_nodes_are_there_and_only_counts_those_with_pods() -
     life.drop("Node", "default-7")
     life.until(103)
     assert (status(life).kept, status(life).nodes_by_reason) == ((), ())
+
+
+def test_a_new_leader_counts_a_large_cluster_over_several_passes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("reconciler.pools.rule.PODS_AT_ONCE", 1)
+    names = ("default-7", "default-8", "default-9")
+    pods = (build.pod(f"lonely-{name}", on=name) for name in names)
+    seen = Life(settled(), *map(ours, names), *pods).world()
+    for asked in range(1, 3):
+        decision = pools.decide(seen, at(100))
+        assert decision.section is not None
+        assert len(decision.section.occupants.answers) == asked
+        assert decision.wake_at <= 100
+        assert "'Held'" not in str(decision.sequences)
+        seen = seen.remembering(replace(seen.ledger, pools=decision.section))
+    assert "'Held'" in str(pools.decide(seen, at(100)).sequences)
 
 
 def begun() -> Life:
