@@ -842,3 +842,23 @@ async def test_memory_follows_the_objects_not_the_time() -> None:
         contents = stage.reflector.store.contents
         assert contents.objects == {}
         assert contents._places == {"colour": {}}
+
+
+async def test_other_tasks_get_turns_while_the_first_list_is_reported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("growth.kube.cache.listing.SLICE", 0.0)
+    async with staged(*(f"thing-{number}" for number in range(250))) as stage:
+        turns: list[int] = []
+        before: list[tuple[int, int]] = []
+
+        def changed(changes: Any) -> None:
+            assert not stage.is_complete()
+            stage.mirror.take(changes)
+            before.append((len(changes), len(turns)))
+            asyncio.get_running_loop().call_soon(turns.append, 1)
+
+        stage.reflector._intake._changed = changed
+        await stage.reflector.synced()
+        assert before == [(100, 0), (100, 1), (50, 2)]
+        stage.assert_equal()

@@ -1,15 +1,18 @@
 """Puts what was read into the cache, and reports the changes to the cache's user.
 
-Nothing here waits, so no reader sees an event without the one before it, or a part of a list.
+Nothing here waits, so no reader sees an event without the one before it, or a part of a list. The
+exception is the first list: it is put in and reported in slices, as nothing relies on a cache that
+has never been complete.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic
+from typing import TYPE_CHECKING, Final, Generic
 
 import structlog
 
 from growth.kube.cache.contents import Change, Unreadable, uids_of_deleted
+from growth.kube.cache.listing import Slices
 from growth.kube.cache.resource import T, WatchedResource
 from growth.kube.cache.store import Store
 from growth.kube.cache.watch_events import EventKind, WatchEvent
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
     from growth.kube.cache.listing import CollectedList
     from growth.kube.cache.metrics import KindMetrics
 
+TOGETHER: Final = 100
+"""Changes to report before other tasks may get a turn: a few milliseconds of work."""
 _log = structlog.get_logger(__name__)
 
 
@@ -61,6 +66,17 @@ class Intake(Generic[T]):
         finally:
             # Events before a broken line are valid, and the position has already moved past them.
             self._tell(changes)
+
+    async def fill(self, changes: Sequence[Change[T]]) -> None:
+        """Put the objects of the first list into the cache, and report them, in slices."""
+        slices = Slices()
+        for begin in range(0, len(changes), TOGETHER):
+            some = changes[begin : begin + TOGETHER]
+            for change in some:
+                if change.new is not None:
+                    self.store.put(change.key, change.new)
+            self._tell(some)
+            await slices.pause()
 
     def replace(
         self, listing: CollectedList[T], changes: Sequence[Change[T]], *, listed_from: float | None

@@ -210,9 +210,12 @@ class Reflector(Generic[T]):
 
     async def _adopt(self, listing: CollectedList[T], *, newest_at: float | None) -> None:
         """Replace the known objects by a complete list."""
+        changes = await listing.changes()
+        if not self._synced.is_set():
+            await self._intake.fill(changes)
+            changes = []
         # No `await` after this line: readers must see either the old objects or the new ones, with
         # all changes reported.
-        changes = await listing.changes()
         self._judge(listing)
         self._metrics.listed((self._occasions.needed or ListCause.START).value)
         self._occasions.listed()
