@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from growth.api.conditions import Truth, condition_of_type
 from growth.api.nodepool import DeletionPolicy
+from reconciler.core.actions import machine
 from reconciler.facts.marks import is_cordoned_by_a_person
 from reconciler.facts.ownership import pool_of_node
 from reconciler.pools.saying import pool_condition
@@ -62,7 +63,8 @@ def _waits_for(pool: NodePool, world: World) -> Iterator[str]:
         if pool.spec.deletion_policy is DeletionPolicy.DRAIN:
             is_theirs = is_cordoned_by_a_person(node)
             yield f"node {node.name}" + (" (cordoned by a person)" if is_theirs else "")
-        elif bears_our_mark(node):
+        # A mark may be on its way: a node that was idle is written while its pool is deleted.
+        elif bears_our_mark(node) or machine(node.name) in world.busy:
             yield f"node {node.name} to lose growth's taints"
 
 

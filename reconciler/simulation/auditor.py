@@ -306,7 +306,7 @@ class Auditor:
         node: Node = event.new or event.old
         # The labels of a node may lie; the order of its machine doesn't.
         machine = self._cloud.machines.get(node.name)
-        if machine is not None:
+        if machine is not None and pool_of_simulated_node(node):
             self._recount(node.name, CountedSort(machine.order.pool, machine.order.server_type))
         self.unknown.look(node.name)
         self._check_cordon(event.old, event.new)

@@ -13,9 +13,11 @@ import pytest
 from growth.api.wellknown import INSTANCE_TYPE_LABEL, MANAGED_BY, MANAGED_BY_LABEL, POOL_LABEL
 from reconciler import pools
 from reconciler.buying.offers import Shelf, shelf
+from reconciler.core.actions import machine as machine_subject
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.planning.nominations import Nominated
 from reconciler.planning.tries import Try
+from reconciler.pools.leaving import has_left
 from tests.provisioning.build import HELD, NAME, Life, machine, made_at, node, settled
 from tests.provisioning.test_booting import coming, provisioning
 from tests.reconciler.build import START, at, node_class, waiting, world
@@ -321,6 +323,15 @@ def test_a_pool_does_not_leave_before_its_nodes_are_free() -> None:
     life.refuses = set()
     life.soon()
     assert life.get("NodePool", "default") is None
+
+
+def test_a_pool_does_not_leave_while_one_of_its_nodes_is_being_written() -> None:
+    leaving = deleted(deletionPolicy="Retain")
+    seen = world(leaving, ours())
+    assert has_left(leaving, seen)
+    subject = machine_subject("default-9")
+    marking = msgspec.structs.replace(seen, busy=frozenset({subject}))
+    assert not has_left(leaving, marking)
 
 
 def test_a_pool_that_others_hold_too_stays_for_them() -> None:

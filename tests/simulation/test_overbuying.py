@@ -48,10 +48,19 @@ MINUTES: Final = 6.0
 QUIET: Final = 700.0
 NAMESPACE: Final = "work"
 SPOIL: Final = frozenset(
-    {SimulatedFault.NEVER_READY, SimulatedFault.DIES_JOINING, SimulatedFault.MACHINE_DIES}
+    {
+        SimulatedFault.NEVER_READY,
+        SimulatedFault.DIES_JOINING,
+        SimulatedFault.FAILS_JOINING,
+        SimulatedFault.MACHINE_DIES,
+    }
 )
 """Faults by which machines are lost that have to be bought again."""
-REFUSE: Final = SPOIL | {SimulatedFault.STOCK_OUT}
+REFUSE: Final = SPOIL | {
+    SimulatedFault.STOCK_OUT,
+    SimulatedFault.LOCATION_DOWN,
+    SimulatedFault.QUOTA,
+}
 """Faults after which offers aren't bought for a while."""
 BLIND: Final = frozenset({SimulatedFault.EVENT_LOST, SimulatedFault.OUTAGE})
 """Faults that hide pods, so that those of one wave are planned in parts."""
