@@ -97,3 +97,12 @@ def test_every_page_is_found_from_the_readme() -> None:
             found |= fresh
             more += fresh
     assert {name_of(page) for page in pages()} - {name_of(page) for page in found} == set()
+
+
+def test_each_design_has_a_number_of_its_own_that_its_title_says() -> None:
+    numbered = ROOT.glob("docs/designs/[0-9]*.md")
+    designs = sorted(page for page in numbered if page.stem != "0000-template")
+    numbers = [page.stem[:4] for page in designs]
+
+    assert sorted(set(numbers)) == numbers
+    assert [page.name for page in designs if f"# {page.stem[:4]}: " not in page.read_text()] == []
