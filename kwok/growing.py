@@ -41,6 +41,12 @@ _LEASE: Final[dict[str, Any]] = {
     "kind": "Lease",
     "metadata": {"name": RECONCILER_LEASE, "namespace": "kube-system"},
 }
+_ESTABLISHED: Final = '{.status.conditions[?(@.type=="Established")].status}'
+# Not --for=condition=Established: it fails for a definition that has no conditions yet.
+UNTIL_ESTABLISHED: Final = (
+    *("wait", "crd", "--all", f"--for=jsonpath={_ESTABLISHED}=True", "--timeout=60s"),
+)
+"""What kubectl is told, to wait until all definitions are served."""
 _LOG: Final = "growth.log"
 _WORKS_WITHIN: Final = 120.0
 _ENDS_WITHIN: Final = 60.0
@@ -55,8 +61,7 @@ def install(cluster: LocalCluster) -> None:
     """Everything that must be in a cluster before growth starts."""
     definitions = "---\n".join(crd.definition_files().values())
     run_kubectl(cluster, "apply", "--server-side", "-f", "-", given=definitions)
-    established = ("wait", "crd", "--all", "--for=condition=Established", "--timeout=60s")
-    run_kubectl(cluster, *established)
+    run_kubectl(cluster, *UNTIL_ESTABLISHED)
     # An existing Lease that was never held is acquired at once. A missing one might have been
     # deleted while a leader is alive, so growth would wait.
     items = [_LEASE, admission.registration(cluster)]

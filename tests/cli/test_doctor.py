@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from growth.cli.__main__ import main
+from kwok.growing import UNTIL_ESTABLISHED
 from tests.cli.installed import Cluster
 from tests.cli.serving import served
 
@@ -116,7 +117,7 @@ def test_a_real_cluster_is_well_once_the_printed_definitions_are_applied(
 ) -> None:
     assert main(["crds"]) == 0
     cluster.kubectl("apply", "--server-side", "-f", "-", input=capsys.readouterr().out)
-    cluster.kubectl("wait", "crd", "--all", "--for=condition=Established", "--timeout=60s")
+    cluster.kubectl(*UNTIL_ESTABLISHED)
     code, findings = examined(capsys, str(cluster.kubeconfig))
     assert code == 0, findings
     assert findings[0]["text"].startswith("Kubernetes 1.36.3 at https://127.0.0.1:")

@@ -58,7 +58,7 @@ def test_up_with_growth_leads_and_down_ends_all_of_it() -> None:
         one = replicas("web", count=1, scheduler="default-scheduler", cpu="1m", group="here")
         cluster.create(node("here", group="here"), one)
         wait_until(lambda: bound(cluster, "default", app="web") == 1, "a bound pod", within=60)
-        assert questions(cluster) > before
+        wait_until(lambda: questions(cluster) > before, "the figures of the calls", within=30)
     finally:
         run_kwok("down", "--name", name)
     assert name not in clusters()
