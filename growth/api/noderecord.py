@@ -64,7 +64,7 @@ class NodeRecordSpec(Model):
     """What is true of a machine as long as it exists."""
 
     pool: PoolName
-    """The pool of the machine, which owns the record."""
+    """The pool of the machine."""
     node_class_ref: MachineClass
     """The node class that created the machine."""
     server_type: ServerType

@@ -10,8 +10,9 @@ from growth.keeping.marks import pool_of_node
 
 if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
+    from reconciler.core.world import World
 
-__all__ = ["owned_by", "pool_of_node"]
+__all__ = ["owned_by", "pool_of_node", "sees_all_pools"]
 
 
 def owned_by(pool: NodePool) -> ResourceOwner:
@@ -24,3 +25,11 @@ def owned_by(pool: NodePool) -> ResourceOwner:
         controller=True,
         block_owner_deletion=False,
     )
+
+
+def sees_all_pools(world: World) -> bool:
+    """Whether a pool that isn't seen doesn't exist: an empty list could end everything."""
+    health = world.sources.get("NodePool")
+    if health is None:
+        return True
+    return health.blind_since is None and not health.unreadable and health.suspicion is None

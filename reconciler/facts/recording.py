@@ -20,7 +20,6 @@ from growth.api.wellknown import PLAN_ANNOTATION, REPLACES_ANNOTATION, TEMPLATE_
 from growth.api.written import ServerTypeName
 from reconciler.core.actions import PatchStatus, version_of
 from reconciler.facts.node_classes import node_class_of
-from reconciler.facts.ownership import owned_by
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -42,7 +41,7 @@ def record_of_purchase(
     """What is true of the machine of a request, once the provider has accepted it."""
     key, told, spec = node_class_of(pool, world), request.metadata.annotations, request.spec
     return NodeRecord(
-        metadata=ObjectMeta(name=request.name, owner_references=(owned_by(pool),)),
+        metadata=ObjectMeta(name=request.name),
         spec=NodeRecordSpec(
             pool=pool.name,
             node_class_ref=MachineClass(kind=key.kind, name=key.name),
@@ -74,7 +73,7 @@ def record_of_listing(
     key = node_class_of(pool, world)
     price, currency = _price(listed, key, world)
     return NodeRecord(
-        metadata=ObjectMeta(name=listed.name, owner_references=(owned_by(pool),)),
+        metadata=ObjectMeta(name=listed.name),
         spec=NodeRecordSpec(
             pool=pool.name,
             node_class_ref=MachineClass(kind=key.kind, name=key.name),

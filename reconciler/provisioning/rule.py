@@ -17,6 +17,7 @@ from growth.api.noderequest import RequestPhase
 from reconciler.core.actions import CreateMachine, Sequence, machine
 from reconciler.core.decision import Decision, earliest
 from reconciler.core.step import WAIT, Step
+from reconciler.facts.ownership import sees_all_pools
 from reconciler.facts.sighted_clock import sighted_clock
 from reconciler.provisioning.booting import booting
 from reconciler.provisioning.evidence import pool_of_request
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     from growth.instant import Instant
     from reconciler.core.world import World
     from reconciler.provisioning.ledger import ProvisioningLedger
-
-POOLS = "NodePool"
 
 
 def decide(world: World, now: Instant) -> Decision[ProvisioningLedger]:
@@ -112,9 +111,6 @@ def _ownerless(request: NodeRequest, look: ProvisioningLook) -> Step:
     """A request without a pool is deleted, unless the pool may exist but can't be read."""
     if request.metadata.deletion_timestamp is not None:
         return cancelled_request(request, look)
-    health = look.world.sources.get(POOLS)
-    # An empty list of pools would otherwise cancel all purchases.
-    is_sure = health is None or (health.blind_since is None and not health.unreadable)
-    if not is_sure or (health is not None and health.suspicion is not None):
+    if not sees_all_pools(look.world):
         return WAIT
     return Step(actions=(delete_request(request),), why="it belongs to no pool")

@@ -3,6 +3,7 @@
     a machine without one    it is made anew from the provider's listing, never from the Node
     its Node has joined      the record notes which one, so that no other can claim the machine
     its machine is gone      the record is deleted
+    its pool is gone         the record is deleted; a pool may leave its machines behind
     another Node claims it   the record tells of it (contested.py)
     its Node was changed     growth's labels are written back (restoring.py)
 
@@ -24,6 +25,7 @@ from reconciler.core.actions import CreateNodeRecord, Delete, Sequence, machine,
 from reconciler.core.decision import Decision, earliest
 from reconciler.facts.listings import clouds
 from reconciler.facts.node_classes import node_class_of
+from reconciler.facts.ownership import sees_all_pools
 from reconciler.facts.recording import KIND, patched_record, record_of_listing, record_of_purchase
 from reconciler.providers.port import ClassKey, MachineState
 from reconciler.records.contested import contested
@@ -50,6 +52,7 @@ def decide(world: World, now: Instant) -> Decision[RecordsLedger]:
             *_made_anew(world, now),
             *_bound(world, now),
             *_ended(world, seen),
+            *_left_behind(world),
             *contested(world, now),
             *again.sequences,
         ),
@@ -124,6 +127,21 @@ def _ended(world: World, seen: Mapping[ClassKey, SightedCloud]) -> Iterator[Sequ
         if not _is_spoken_for(record, world):
             delete = Delete(kind=KIND, version=version_of(record))
             yield Sequence(subject=machine(name), steps=(delete,), why="its machine is gone")
+
+
+def _left_behind(world: World) -> Iterator[Sequence]:
+    """Records of pools that are gone; the pool itself waits for what it has to clean up.
+
+    The pool doesn't own its records: `kubectl delete --cascade=foreground` would delete them first,
+    and growth would not know any more which nodes bear its marks.
+    """
+    gone = {record.spec.pool for record in world.records.values()} - world.pools.keys()
+    if not gone or not sees_all_pools(world):
+        return
+    for name, record in sorted(world.records.items()):
+        if record.spec.pool in gone and name not in world.removals and world.is_free(machine(name)):
+            delete = Delete(kind=KIND, version=version_of(record))
+            yield Sequence(subject=machine(name), steps=(delete,), why="its pool is gone")
 
 
 def _without_node(world: World) -> Iterator[tuple[str, NodeRecord]]:

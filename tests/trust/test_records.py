@@ -27,7 +27,7 @@ from reconciler.core.actions import (
 from reconciler.providers.port import MachineState
 from reconciler.records.before_deeds import recorded_first
 from tests.provisioning.build import settled
-from tests.reconciler.build import START, at, record, request
+from tests.reconciler.build import START, WHOLE, at, record, request
 from tests.removal.build import node, removal
 from tests.scheduling import build
 from tests.trust.build import NOW, bought, listed, name_of, read, steps, with_uid
@@ -63,7 +63,7 @@ def test_a_machine_without_a_record_gets_one_from_its_listing_and_not_from_its_n
     assert (str(spec.server_type), spec.location, str(spec.price)) == ("small", "here", "1")
     assert (spec.node_id, spec.request_uid) == (f"kwok://{NAME}", f"uid-{NAME}")
     assert spec.bought_at == START
-    assert made.record.metadata.owner_references[0].uid == "uid-default"
+    assert made.record.metadata.owner_references == (), "a foreground deletion would take it away"
 
 
 def test_a_machine_whose_request_is_there_is_recorded_as_it_was_asked_for() -> None:
@@ -127,6 +127,25 @@ def test_a_record_goes_with_a_machine_whose_node_has_come_and_gone() -> None:
     told = request(NAME, status={"phase": "Ready"})
     (gone,) = done(read(settled(), old(bought(joined())), told))
     assert isinstance(gone, Delete)
+
+
+def test_a_record_goes_with_its_pool_though_its_machine_stays() -> None:
+    there = joined()
+    seen = read(settled(), old(bought(there)), there, shown=listed(there))
+    assert done(seen) == []
+    (gone,) = done(msgspec.structs.replace(seen, pools={}))
+    assert isinstance(gone, Delete)
+    assert (gone.kind, gone.version.name) == ("NodeRecord", NAME)
+
+
+def test_a_record_stays_while_its_pool_may_exist_unseen_or_a_removal_is_under_way() -> None:
+    there = joined()
+    seen = read(settled(), old(bought(there)), there, removal(NAME), shown=listed(there))
+    assert done(msgspec.structs.replace(seen, pools={})) == []
+    unseen = read(settled(), old(bought(there)), there, shown=listed(there))
+    blind = msgspec.structs.replace(WHOLE, blind_since=1.0)
+    sources = {**unseen.sources, "NodePool": blind}
+    assert done(msgspec.structs.replace(unseen, pools={}, sources=sources)) == []
 
 
 @pytest.mark.parametrize(("phase", "stays"), [("Deprovisioning", True), ("RemovalFailed", False)])
