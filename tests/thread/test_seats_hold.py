@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(420)]
 
 NAMESPACE = "seats"
-ROUNDS = 10
+often = pytest.mark.parametrize("rounds", [3, pytest.param(10, marks=pytest.mark.long)])
 SMALL = 18
 """Pods of half a CPU: together with the large one they fill two machines of 8 CPUs, and the limit
 leaves no room for a third one."""
@@ -56,22 +56,26 @@ def huge(pool: str) -> dict[str, Any]:
     }
 
 
-def test_a_large_pod_gets_its_machine_ten_times_of_ten(
-    growing: LiveCluster, tmp_path: Path
+@often
+def test_a_large_pod_gets_its_machine_each_time(
+    growing: LiveCluster, tmp_path: Path, rounds: int
 ) -> None:
     with reconciling(growing, tmp_path / "log"):
-        for number in range(ROUNDS):
-            all_are_bound(growing, f"alone{number}", scheduler="default-scheduler")
+        for number in range(rounds):
+            all_are_bound(growing, f"alone{rounds}-{number}", scheduler="default-scheduler")
 
 
-def test_it_does_so_where_the_extender_ranks_nodes(growing: LiveCluster, tmp_path: Path) -> None:
+@often
+def test_it_does_so_where_the_extender_ranks_nodes(
+    growing: LiveCluster, tmp_path: Path, rounds: int
+) -> None:
     with (
         extending(growing, tmp_path / "extender") as extender,
         asking(growing, Reach(url=f"http://{extender.verbs}")) as scheduler,
         reconciling(growing, tmp_path / "log", GROWTH_DEMAND_URL=f"http://{extender.demand}"),
     ):
-        for number in range(ROUNDS):
-            all_are_bound(growing, f"ranked{number}", scheduler=scheduler.name)
+        for number in range(rounds):
+            all_are_bound(growing, f"ranked{rounds}-{number}", scheduler=scheduler.name)
 
 
 def all_are_bound(cluster: LiveCluster, name: str, *, scheduler: str) -> None:
