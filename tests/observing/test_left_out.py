@@ -8,7 +8,6 @@ import pytest
 
 from growth.api.nodepool import PoolMode
 from growth.api.noderemovalrequest import NodeRemovalRequest
-from growth.api.written import ServerTypeName
 from growth.keeping.answer import keepings
 from growth.keeping.wanting import KeepingReason
 from reconciler import loop
@@ -32,8 +31,18 @@ from reconciler.core.actions import (
 from reconciler.core.leaving_out import is_left_out
 from reconciler.facts.keeping_scene import scene_of
 from reconciler.pools import observing, paused
-from reconciler.providers.port import ClassKey, Machine, MachineState, Order
-from tests.reconciler.build import at, node_class, pool, record, request, said_by, waiting, world
+from reconciler.providers.port import Machine, MachineState
+from tests.reconciler.build import (
+    at,
+    node_class,
+    pool,
+    record,
+    request,
+    said_by,
+    small_order,
+    waiting,
+    world,
+)
 from tests.reconciler.solved import settled
 from tests.scheduling import build
 
@@ -80,18 +89,7 @@ REMOVAL = NodeRemovalRequest.model_validate(
         },
     }
 )
-ORDER = Order(
-    name="default-1",
-    request_uid="u",
-    pool="default",
-    node_class=ClassKey("KwokNodeClass", "default"),
-    server_type=ServerTypeName("small"),
-    location="here",
-    own_labels={},
-    labels={},
-    annotations={},
-    taints=(),
-)
+ORDER = small_order("default-1", request_uid="u")
 MACHINE = Machine(
     machine_id="1", name="default-1", request_uid="u", pool="default", state=MachineState.RUNNING
 )

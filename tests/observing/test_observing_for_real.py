@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from growth.api.wellknown import GROUP_VERSION
 from growth.cli.__main__ import main
 from tests.live import wait_until
-from tests.thread.growing import cluster_for, deployment, pool_of, reconciling
+from tests.thread.growing import SMALL_CLASS, cluster_for, deployment, pool_of, reconciling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,26 +21,12 @@ pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]
 
 OBSERVES = {"GROWTH_MODE": "Observe"}
 OURS = ("noderequests", "noderecords", "noderemovalrequests")
-CLASS: dict[str, Any] = {
-    "apiVersion": GROUP_VERSION,
-    "kind": "KwokNodeClass",
-    "metadata": {"name": "default"},
-    "spec": {
-        "types": [
-            {
-                "name": "small",
-                "resources": {"cpu": "2", "memory": "4Gi", "pods": "110"},
-                "offers": [{"location": "here", "price": "0.01"}],
-            }
-        ]
-    },
-}
 
 
 @pytest.fixture(scope="module")
 def observed() -> Iterator[LiveCluster]:
     with cluster_for("observed") as cluster:
-        cluster.create(CLASS, pool_of("small"))
+        cluster.create(SMALL_CLASS, pool_of("small"))
         yield cluster
 
 

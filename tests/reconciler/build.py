@@ -12,6 +12,7 @@ from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
 from growth.api.noderecord import NodeRecord
 from growth.api.noderequest import NodeRequest
+from growth.api.written import ServerTypeName
 from growth.demand.demanded import DemandBooks
 from growth.instant import Instant
 from growth.kube.cache.health import CacheHealth
@@ -22,7 +23,7 @@ from reconciler.core.timing import Timing
 from reconciler.core.world import World
 from reconciler.ledger import Ledger
 from reconciler.providers.kwok.catalogue import kwok_offerings
-from reconciler.providers.port import ClassKey
+from reconciler.providers.port import ClassKey, Order
 from tests.scheduling import build
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -66,6 +67,22 @@ def _type(name: str, *, offers: dict[str, str], **resources: str) -> dict[str, A
         "resources": {**resources, "pods": "110"},
         "offers": [{"location": place, "price": price} for place, price in offers.items()],
     }
+
+
+def small_order(name: str, /, *, request_uid: str) -> Order:
+    """For a small machine of the pool `default`."""
+    return Order(
+        name=name,
+        request_uid=request_uid,
+        pool="default",
+        node_class=ClassKey("KwokNodeClass", "default"),
+        server_type=ServerTypeName("small"),
+        location="here",
+        own_labels={},
+        labels={},
+        annotations={},
+        taints=(),
+    )
 
 
 def request(

@@ -4,31 +4,19 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from growth.api.written import ServerTypeName
 from growth.instant import Instant
 from reconciler.core.timing import Timing
-from reconciler.providers.port import ClassKey, Order
 from reconciler.simulation.cloud import SimulatedJoining, SimulatedMachine
 from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.living import Living
 from reconciler.simulation.story import Story
 from reconciler.simulation.trouble import SimulatedTrouble
+from tests.reconciler.build import small_order
 from tests.simulation import today
 
 A_DAY = 24 * 60.0
 NOW = Instant(0.0, datetime(2030, 1, 1, tzinfo=UTC))
-ORDER = Order(
-    name="one",
-    request_uid="one",
-    pool="default",
-    node_class=ClassKey("KwokNodeClass", "default"),
-    server_type=ServerTypeName("small"),
-    location="here",
-    own_labels={},
-    labels={},
-    annotations={},
-    taints=(),
-)
+ORDER = small_order("one", request_uid="one")
 LIES = (SimulatedFault.LISTING_EMPTY, SimulatedFault.LISTING_BROKEN, SimulatedFault.LISTING_STALE)
 
 

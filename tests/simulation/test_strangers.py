@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from growth.api.wellknown import PRICE_ANNOTATION, SERVER_ID_ANNOTATION
-from growth.api.written import ServerTypeName
 from growth.kube.cache.resource import Key
-from reconciler.providers.port import ClassKey, Order
 from reconciler.simulation.catalogue import pools
 from reconciler.simulation.chance import Chance
 from reconciler.simulation.cloud import SimulatedJoining, SimulatedMachine, with_ready
@@ -18,6 +16,7 @@ from reconciler.simulation.living import Living
 from reconciler.simulation.server import with_metadata
 from reconciler.simulation.story import Story
 from reconciler.simulation.strangers import RULE, STAYS, Strangers
+from tests.reconciler.build import small_order
 from tests.scheduling import build
 
 if TYPE_CHECKING:
@@ -26,18 +25,7 @@ if TYPE_CHECKING:
 CALM = Story(seed=1, minutes=60.0, faults=(), workloads=0)
 VICTIM = Key("", "default-1")
 FOREIGN = Key("", "stranger-1")
-ORDER = Order(
-    name=VICTIM.name,
-    request_uid="1",
-    pool="default",
-    node_class=ClassKey("KwokNodeClass", "default"),
-    server_type=ServerTypeName("small"),
-    location="here",
-    own_labels={},
-    labels={},
-    annotations={},
-    taints=(),
-)
+ORDER = small_order(VICTIM.name, request_uid="1")
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from kwok.growing import UNTIL_ESTABLISHED
 from tests.live import ROOT, LiveCluster, bring_down, bring_up, wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 EXAMPLE: Final = ROOT / "docs" / "examples" / "kwok" / "pool.yaml"
@@ -38,6 +38,25 @@ def cluster_for(concern: str) -> Iterator[LiveCluster]:
         bring_down(name)
 
 
+STARTED_BY: Final = ("-m", "reconciler")
+"""What Python is told, to start the reconciler."""
+SMALL_CLASS: Final[dict[str, Any]] = {
+    "apiVersion": GROUP_VERSION,
+    "kind": "KwokNodeClass",
+    "metadata": {"name": "default"},
+    "spec": {
+        "types": [
+            {
+                "name": "small",
+                "resources": {"cpu": "2", "memory": "4Gi", "pods": "110"},
+                "offers": [{"location": "here", "price": "0.01"}],
+            }
+        ]
+    },
+}
+"""Sells one type of machine."""
+
+
 def install(cluster: LiveCluster) -> None:
     """Everything that an administrator applies before growth starts."""
     install_definitions(cluster)
@@ -53,13 +72,15 @@ def install_definitions(cluster: LiveCluster) -> None:
 
 
 @contextlib.contextmanager
-def reconciling(cluster: LiveCluster, log: Path, **settings: str) -> Iterator[None]:
+def reconciling(
+    cluster: LiveCluster, log: Path, *, started_by: Sequence[str] = STARTED_BY, **settings: str
+) -> Iterator[None]:
     """The reconciler, from its start to its orderly end."""
     words = ["--kubeconfig", str(cluster.kubeconfig), "--metrics-address", "127.0.0.1:0"]
     with (
         log.open("ab") as output,
         subprocess.Popen(
-            [sys.executable, "-m", "reconciler", *words],
+            [sys.executable, *started_by, *words],
             env={**os.environ, **QUICKLY, **settings},
             stdout=output,
             stderr=output,

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from growth.api.noderecord import CONTESTED
-from growth.api.wellknown import GROUP_VERSION, POOL_LABEL, REPLACES_ANNOTATION
+from growth.api.wellknown import POOL_LABEL, REPLACES_ANNOTATION
 from tests.live import wait_until
 from tests.thread.growing import (
+    SMALL_CLASS,
     cluster_for,
     deployment,
     machines,
@@ -29,20 +30,6 @@ pytestmark = [pytest.mark.cluster, pytest.mark.timeout(400)]
 
 SOON = {"GROWTH_BIND_WAIT": "1s"}
 IN_TIME = 150.0
-CLASS: dict[str, Any] = {
-    "apiVersion": GROUP_VERSION,
-    "kind": "KwokNodeClass",
-    "metadata": {"name": "default"},
-    "spec": {
-        "types": [
-            {
-                "name": "small",
-                "resources": {"cpu": "2", "memory": "4Gi", "pods": "110"},
-                "offers": [{"location": "here", "price": "0.01"}],
-            }
-        ]
-    },
-}
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +40,7 @@ def hostile() -> Iterator[LiveCluster]:
             "scaleDown": {"idleAfter": "2s"},
             "disruption": {"consolidation": "Never", "budgets": [{"nodes": 0}]},
         }
-        cluster.create(CLASS, made)
+        cluster.create(SMALL_CLASS, made)
         yield cluster
 
 

@@ -9,9 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -20,11 +17,11 @@ from growth.api import crd
 from tests.live import wait_until
 from tests.thread.growing import (
     EXAMPLE,
-    QUICKLY,
     cluster_for,
     deployment,
     machines,
     pool_of,
+    reconciling,
     wait_until_bound,
 )
 
@@ -86,26 +83,6 @@ def _is_kept(cluster: LiveCluster, pool: dict[str, Any]) -> bool:
     return "nextVersion" in cluster.get("nodepool", "cx23")["spec"]
 
 
-@contextlib.contextmanager
-def running(cluster: LiveCluster, version: str, log: Path) -> Iterator[None]:
-    """A reconciler of a version, from its start to its orderly end."""
-    words = ["--kubeconfig", str(cluster.kubeconfig), "--metrics-address", "127.0.0.1:0"]
-    with (
-        log.open("ab") as output,
-        subprocess.Popen(
-            [sys.executable, "-c", version, *words],
-            env={**os.environ, **QUICKLY},
-            stdout=output,
-            stderr=output,
-        ) as process,
-    ):
-        try:
-            yield
-        finally:
-            process.terminate()
-            assert process.wait(timeout=60) == 0, log.read_text()
-
-
 def leads(log: Path) -> None:
     wait_until(lambda: '"message": "leading"' in log.read_text(), f"{log.name} leads")
 
@@ -133,18 +110,18 @@ def test_an_older_growth_takes_over_and_loses_no_word_of_a_newer_one(
 ) -> None:
     newer, older, again = (tmp_path / f"{each}.log" for each in ("newer", "older", "again"))
     with contextlib.ExitStack() as standing_by:
-        with running(changed, NEWER, newer):
+        with reconciling(changed, newer, started_by=("-c", NEWER)):
             leads(newer)
             grow(changed, "first", bound=1)
             wait_until(lambda: lost(changed) == [], "the newer one has written its word everywhere")
-            standing_by.enter_context(running(changed, OLDER, older))
+            standing_by.enter_context(reconciling(changed, older, started_by=("-c", OLDER)))
         leads(older)
         grow(changed, "second", bound=2)
         wait_until(lambda: _ready(changed) == 2, "the older one patches the status of the pool")
         assert {title for title in lost(changed) if "NodePool" in title} == set()
         assert len({title for title in lost(changed) if "NodeRecord" in title}) == 2, "its own"
 
-        with running(changed, NEWER, again):
+        with reconciling(changed, again, started_by=("-c", NEWER)):
             standing_by.close()
             leads(again)
             grow(changed, "third", bound=3)

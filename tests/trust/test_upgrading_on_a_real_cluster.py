@@ -13,6 +13,7 @@ import pytest
 from tests.clouds.growing import TOKEN, cluster_of_its_own, site
 from tests.live import wait_until
 from tests.thread.growing import (
+    SMALL_CLASS,
     cluster_for,
     deployment,
     install_definitions,
@@ -21,7 +22,7 @@ from tests.thread.growing import (
     reconciling,
     wait_until_bound,
 )
-from tests.trust.test_on_a_real_cluster import CLASS, pods_of, records
+from tests.trust.test_on_a_real_cluster import pods_of, records
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +55,7 @@ def test_simulated_machines_and_their_pods_outlive_the_upgrade(tmp_path: Path) -
     with cluster_for("upgraded") as cluster:
         pool = pool_of("small")
         pool["spec"] |= {"scaleDown": {"idleAfter": "1h"}}
-        cluster.create(CLASS, pool)
+        cluster.create(SMALL_CLASS, pool)
         for namespace in ("kept", "idle", "more"):
             cluster.kubectl("create", "namespace", namespace)
         with reconciling(cluster, tmp_path / "before", GROWTH_BIND_WAIT="1s"):
