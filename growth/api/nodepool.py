@@ -10,10 +10,7 @@ from pydantic import Field
 from growth.api import nodepool_rules
 from growth.api.bounds import (
     Count,
-    LabelKey,
     Labels,
-    LabelValue,
-    ListMap,
     ListSet,
     MergedBy,
     ObjectName,
@@ -24,6 +21,8 @@ from growth.api.meta import CustomResource, PrinterColumn
 from growth.api.model import Model
 from growth.api.nodepool_status import NodePoolStatus
 from growth.api.rules import AnyRule
+from growth.api.scaling import Scaling
+from growth.api.taints import Taints
 from growth.api.written import (
     Duration,
     Money,
@@ -53,28 +52,6 @@ class PoolLocation(Model):
     """The provider's region. At Hetzner, the location, such as nbg1."""
     zones: Annotated[tuple[Place, ...], Field(max_length=32), ListSet()] = ()
     """Zones of the region. Empty means all of them."""
-
-
-class TaintEffect(StrEnum):
-    """What a taint does to pods that don't tolerate it."""
-
-    NO_SCHEDULE = "NoSchedule"
-    PREFER_NO_SCHEDULE = "PreferNoSchedule"
-    NO_EXECUTE = "NoExecute"
-
-
-class PoolTaint(Model):
-    """A node taint."""
-
-    key: LabelKey
-    """Key of the taint."""
-    value: LabelValue = ""
-    """Value of the taint."""
-    effect: TaintEffect
-    """Effect of the taint on pods that don't tolerate it."""
-
-
-Taints = Annotated[tuple[PoolTaint, ...], Field(max_length=32), ListMap("key", "effect")]
 
 
 class NodeClassKind(StrEnum):
@@ -162,13 +139,6 @@ class DeletionPolicy(StrEnum):
 
     DRAIN = "Drain"
     RETAIN = "Retain"
-
-
-class Scaling(Model):
-    """What decides how many machines the pool has."""
-
-    policy: Literal["demand"] = "demand"
-    """demand: buy machines for pending pods and give back idle ones."""
 
 
 OBSERVING: Final = "Observing"

@@ -13,7 +13,8 @@ from growth.api.wellknown import RESERVED_PREFIX
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from growth.api.nodepool import NodePool, NodePoolSpec, PoolServerType, PoolTaint
+    from growth.api.nodepool import NodePool, NodePoolSpec, PoolServerType
+    from growth.api.taints import PoolTaint
 
 
 def _wrong_name(pool: NodePool) -> Iterable[RuleBreach]:

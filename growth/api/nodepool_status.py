@@ -13,6 +13,7 @@ from growth.api.conditions import Conditions, ObjectStanding, ObjectVerdict
 from growth.api.meta import Blockage, PodReference
 from growth.api.model import Model
 from growth.api.observed import ObservedStatus
+from growth.api.scaling_status import ScalingStatus
 from growth.api.written import Money, Quantity, ServerType, Timestamp
 
 if TYPE_CHECKING:
@@ -108,35 +109,6 @@ class NodesForReason(Model):
     """Number of nodes."""
 
 
-class ScalingFloor(Model):
-    """A minimum number of machines that the pool's policy wants even without load."""
-
-    server_types: Annotated[tuple[ServerType, ...], Field(max_length=256), Atomic()]
-    """The server types that count together."""
-    nodes: Count
-    """Minimum number of machines."""
-
-
-class ScalingStatus(Model):
-    """What the pool's scaling policy has decided, if that isn't clear from the spec."""
-
-    policy: Annotated[str, Field(max_length=63)]
-    """The policy that has decided."""
-    floors: Annotated[tuple[ScalingFloor, ...], Field(max_length=256), Atomic()] = ()
-    """Machines that growth buys if they are missing, and doesn't give back."""
-    most: Count | None = None
-    """Maximum number of machines for the policy. Unset if only the pool's limits apply."""
-    surplus: Annotated[tuple[Identifier, ...], Field(max_length=256), Atomic()] = ()
-    """Nodes that the policy gives back."""
-    drains: bool = False
-    """Whether pods are moved off these nodes first."""
-    message: Sentence = ""
-    """The reason, for people."""
-    changed_at: Timestamp | None = None
-    """When the policy last changed its decision. Cooldowns count from here, also after a
-    restart."""
-
-
 class CurrencyCost(Model):
     """The cost of machines that are paid in one currency."""
 
@@ -194,7 +166,7 @@ class NodePoolStatus(Model):
     nodes are only counted in `nodesByReason`, because their pods change often; `growth explain
     node` shows them."""
     scaling: ScalingStatus | None = None
-    """What the pool's scaling policy has decided. Unset for the policy `demand`."""
+    """What the pool's scaling policy has decided. Unset for the policy Demand."""
     observed: ObservedStatus | None = None
     """What growth would have done for the pool. Unset if it has never been observed only."""
     conditions: Conditions = ()

@@ -7,22 +7,29 @@ machines are bought, drained and explained in one way, under every policy.
 
 from __future__ import annotations
 
+from datetime import datetime
 from math import inf
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 from typing_extensions import override
 
-from growth.api.nodepool_status import ScalingFloor, ScalingStatus
+from growth.api.scaling_status import (
+    ScalingFigure,
+    ScalingFloor,
+    ScalingHold,
+    ScalingStatus,
+    ScalingStep,
+)
 from growth.api.written import ServerTypeName
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from growth.api.nodepool import NodePool
 
 MOST_NAMED: Final = 256
 """Nodes of a surplus that a status names, as the definition of NodePool admits them."""
+MOST_HOLDS: Final = 64
+"""The same for what holds a policy up."""
 
 
 class Floor(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,6 +59,20 @@ class PoolSize(msgspec.Struct, frozen=True, kw_only=True):
     """Whether nodes of the surplus go though pods are on them: these are evicted."""
     why: str = ""
     """For people: why the size is what it is."""
+    reason: str = ""
+    """The same as one word for programs."""
+    step: ScalingStep = ScalingStep.NONE
+    """Whether nodes are added or given back."""
+    change: int = 0
+    """By how many nodes; negative if they are given back."""
+    seen: tuple[tuple[str, int | str], ...] = ()
+    """Name and value of each number that was decided on; whole, or the status changes too often."""
+    holds: tuple[ScalingHold, ...] = ()
+    """What keeps the policy from changing the number of nodes."""
+    scaled_up_at: datetime | None = None
+    """When it last added nodes, which it remembers in the status."""
+    scaled_down_at: datetime | None = None
+    """When it last gave nodes back."""
     wake_at: float = inf
     """The monotonic second at which the policy wants to be asked again at the latest."""
 
@@ -87,6 +108,13 @@ def size_in_status(pool: NodePool) -> PoolSize:
         surplus=frozenset(status.surplus),
         drains=status.drains,
         why=status.message,
+        reason=status.reason,
+        step=status.step,
+        change=status.change,
+        seen=tuple((each.name, each.value) for each in status.seen),
+        holds=status.holds,
+        scaled_up_at=status.scaled_up_at,
+        scaled_down_at=status.scaled_down_at,
     )
 
 
@@ -96,17 +124,37 @@ def scaling_status(
     """What the pool's status says of its size; None where the spec says it all."""
     if size.surplus is None:
         return None
-    status = ScalingStatus(
+    status = _said(size, policy)
+    if before is not None and _decision(before) == _decision(status):
+        status = status.model_copy(update={"changed_at": before.changed_at})
+        return before if status == before else status
+    return status.model_copy(update={"changed_at": now})
+
+
+def _said(size: PoolSize, policy: str) -> ScalingStatus:
+    return ScalingStatus(
         policy=policy,
+        seen=tuple(ScalingFigure(name=name, value=str(value)) for name, value in size.seen),
+        step=size.step,
+        change=size.change,
+        reason=size.reason,
+        message=size.why,
+        holds=size.holds[:MOST_HOLDS],
         floors=tuple(
             ScalingFloor(server_types=tuple(sorted(each.types, key=str)), nodes=each.count)
             for each in size.floors
         ),
         most=size.most,
-        surplus=tuple(sorted(size.surplus))[:MOST_NAMED],
+        surplus=tuple(sorted(size.surplus or ()))[:MOST_NAMED],
         drains=size.drains,
-        message=size.why,
-        # With the time from before, so that only the content is compared.
-        changed_at=None if before is None else before.changed_at,
+        scaled_up_at=size.scaled_up_at,
+        scaled_down_at=size.scaled_down_at,
     )
-    return before if status == before else status.model_copy(update={"changed_at": now})
+
+
+def _decision(status: ScalingStatus) -> tuple[object, ...]:
+    """What makes two decisions different: not the numbers, which change with each pod."""
+    return (
+        *(status.policy, status.floors, status.most, status.surplus, status.drains),
+        *(status.step, status.reason),
+    )

@@ -23,8 +23,8 @@ from growth.scheduling.taints import NO_SCHEDULE, Taint
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from growth.api import nodepool
     from growth.api.nodepool import NodePool
+    from growth.api.taints import PoolTaint
     from growth.scheduling.quantity import Amount
     from reconciler.providers.port import Offering
 
@@ -64,5 +64,5 @@ def template(pool: NodePool, offering: Offering, *, name: str) -> Node:
     )
 
 
-def _taints(taints: Iterable[nodepool.PoolTaint]) -> tuple[Taint, ...]:
+def _taints(taints: Iterable[PoolTaint]) -> tuple[Taint, ...]:
     return tuple(Taint(taint.key, taint.effect.value, taint.value) for taint in taints)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from growth.api.scaling import ScalingPolicyName
 from growth.keeping.size import STILL, size_by_demand
 
 if TYPE_CHECKING:
@@ -13,20 +14,18 @@ if TYPE_CHECKING:
     from growth.keeping.size import PoolSize
     from reconciler.core.world import World
 
-DEMAND: Final[str] = "demand"
-"""The policy of a pool that names none."""
-
 
 def size_of_pool(pool: NodePool, world: World) -> PoolSize:
     """The answer of the pool's policy.
 
-    Where no policy was asked, as in a plan on paper, `demand` needs nothing but the spec. A pool of
+    Where no policy was asked, as in a plan on paper, `Demand` needs nothing but the spec. A pool of
     any other policy is left as it is.
     """
     known = world.ledger.scaling.sizes.get(pool.name)
     if known is not None:
         return known
-    return size_by_demand(pool) if pool.spec.scaling.policy == DEMAND else STILL
+    is_by_demand = pool.spec.scaling.policy == ScalingPolicyName.DEMAND
+    return size_by_demand(pool) if is_by_demand else STILL
 
 
 def sizes_of_pools(world: World) -> Mapping[str, PoolSize]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from reconciler.facts.sizes import DEMAND
+from growth.api.scaling import ScalingPolicyName
 from reconciler.scaling.demand import sized_by_demand
 
 if TYPE_CHECKING:
@@ -22,4 +22,4 @@ if TYPE_CHECKING:
 ScalingPolicy: TypeAlias = "Callable[[World, NodePool, Instant], PoolSize]"
 Policies: TypeAlias = "Mapping[str, ScalingPolicy]"
 
-POLICIES: Final[Policies] = {DEMAND: sized_by_demand}
+POLICIES: Final[Policies] = {ScalingPolicyName.DEMAND: sized_by_demand}

@@ -362,13 +362,6 @@ TEMPLATE: Final = (
         "spec.placement",
         "Unsupported",
     ),
-    Case("the policy that exists", spec(POOL, scaling={"policy": "demand"})),
-    Case(
-        "a policy that doesn't exist yet",
-        spec(POOL, scaling={"policy": "utilisation"}),
-        "spec.scaling.policy",
-        'Unsupported value: "utilisation": supported values: "demand"',
-    ),
     Case(
         "an unknown field of the spec",
         spec(POOL, serverTyps=[]),
@@ -382,6 +375,17 @@ TEMPLATE: Final = (
         {key: POOL[key] for key in ("apiVersion", "kind", "metadata")},
         "spec",
         "Required",
+    ),
+)
+
+SCALING: Final = (
+    Case("a policy", spec(POOL, scaling={"policy": "Demand"})),
+    Case("a policy as it was spelled first", spec(POOL, scaling={"policy": "demand"})),
+    Case(
+        "a policy that doesn't exist",
+        spec(POOL, scaling={"policy": "Guess"}),
+        "spec.scaling.policy",
+        'Unsupported value: "Guess": supported values: "Demand"',
     ),
 )
 
@@ -1074,6 +1078,7 @@ CASES: Final = (
     *SERVER_TYPES,
     *TEMPLATE,
     *LIMITS,
+    *SCALING,
     *TIMES,
     *DISRUPTION,
     *REQUESTS,

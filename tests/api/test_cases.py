@@ -71,7 +71,7 @@ DEFAULTS = {
     "scaleDown": {"idleAfter": "1m", "retryAfter": "30s", "attempts": 5, "order": "Oldest"},
     "disruption": {"consolidation": "WhenCheaper", "budgets": [{"nodes": "10%"}]},
     "deletionPolicy": "Drain",
-    "scaling": {"policy": "demand"},
+    "scaling": {"policy": "Demand"},
 }
 
 

@@ -49,7 +49,7 @@ SOON = 60.0
 def exactly(world: World, pool: NodePool, _now: Instant) -> PoolSize:
     """As many nodes as an annotation of the pool says, the oldest first."""
     if pool.name != EXACT:
-        return POLICIES["demand"](world, pool, _now)
+        return POLICIES["Demand"](world, pool, _now)
     count = int(pool.metadata.annotations[COUNT])
     nodes = (n for n in world.cluster.ordered_nodes if pool_of_node(n) == pool.name)
     there = [node.name for node in nodes if node.name not in world.removals]
@@ -62,7 +62,7 @@ def exactly(world: World, pool: NodePool, _now: Instant) -> PoolSize:
 
 def with_one_line_more() -> Parts:
     rooms: Iterable[Room[Any]] = ROOMS
-    decide = partial(scaling.decide, policies={"demand": exactly})
+    decide = partial(scaling.decide, policies={"Demand": exactly})
     chosen = [replace(room, decide=decide) if room.name == "scaling" else room for room in rooms]
     return Parts(rooms=chosen)
 

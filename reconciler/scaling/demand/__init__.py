@@ -1,4 +1,4 @@
-"""The policy `demand`: pending pods buy machines, and idle machines are given back."""
+"""The policy `Demand`: pending pods buy machines, and idle machines are given back."""
 
 from __future__ import annotations
 
