@@ -7,7 +7,9 @@ such a pod is nominated to its node just before the node opens.
 
 The scheduler clears a nomination at the first try that fails, and it tries a pod again whenever a
 node opens that could hold it. So a node with seats to hold opens when the control plane has removed
-its own taints, and before the other nodes of its pool. Those wait some seconds at most.
+its own taints, and before the other nodes of its pool. Those wait some seconds at most. A try that
+began before the scheduler saw the node open still clears the nomination. So it is written again as
+long as the pod waits for this place and the node has room for it.
 
 All this delays nodes. So it is done only for pods that need much of their machine, and for which no
 other could be bought.
@@ -23,6 +25,9 @@ from growth.scheduling.fits import verdict
 from growth.scheduling.resources import PODS, parse_resources
 from growth.scheduling.verdicts import Fits
 from reconciler.core.actions import HoldSeat
+from reconciler.core.step import WAIT, Step
+from reconciler.facts.nodes import node_of
+from reconciler.provisioning.ledger import SeatsHeld
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +42,9 @@ if TYPE_CHECKING:
 MUCH: Final = 0.5
 """The share of a resource of its machine from which on a pod has its seat held. A pod that needs
 less finds room on more machines, and there may be many of them."""
+SOON: Final = 0.02
+"""Seconds until a seat may be held again; twice as many each time."""
+NEVER_HELD: Final = SeatsHeld(times=0, at=0.0)
 
 
 def seats_to_hold(request: NodeRequest, look: ProvisioningLook) -> Iterator[HoldSeat]:
@@ -45,6 +53,31 @@ def seats_to_hold(request: NodeRequest, look: ProvisioningLook) -> Iterator[Hold
         if not pod.place:
             namespace, name, uid = pod.metadata.namespace, pod.metadata.name, pod.metadata.uid
             yield HoldSeat(namespace=namespace, name=name, uid=uid, node=request.name)
+
+
+def hold_again(request: NodeRequest, look: ProvisioningLook) -> Step:
+    """Nominates pods anew to the node of this request, which serves."""
+    seats = tuple(_lost_seats(request, look))
+    if not seats:
+        return WAIT
+    held = look.memory.held.get(request.name, NEVER_HELD)
+    due = held.at + SOON * 2**held.times
+    if look.now.monotonic < due:
+        return Step(wake_at=due)
+    return Step(actions=seats, why="the scheduler has cleared a nomination")
+
+
+def _lost_seats(request: NodeRequest, look: ProvisioningLook) -> Iterator[HoldSeat]:
+    node = node_of(request, look.world)
+    promised = look.promised.get(request.name, ())
+    if node is None or not node.is_ready or is_unregistered(node) or not promised:
+        return
+    for seat in seats_to_hold(request, look):
+        # A pod whose wait for this place is over is planned anew. If other pods have taken the
+        # room, nothing is left to hold.
+        pod = look.world.pending[seat.uid]
+        if seat.uid in promised and isinstance(verdict(pod, node, look.world.cluster), Fits):
+            yield seat
 
 
 def holds_seats(request: NodeRequest, look: ProvisioningLook) -> bool:

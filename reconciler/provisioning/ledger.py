@@ -44,6 +44,13 @@ class FailedCreates(msgspec.Struct, frozen=True, kw_only=True):
     """The moment of the last answer, in monotonic seconds."""
 
 
+class SeatsHeld(NamedTuple):
+    """How often the seats of a machine were held, and when last, in monotonic seconds."""
+
+    times: int
+    at: float
+
+
 class AskedOf(NamedTuple):
     """The pool and node class that an answer is about, as they were when the provider was asked."""
 
@@ -62,3 +69,5 @@ class ProvisioningLedger:
     asked_of: Mapping[str, AskedOf] = field(default_factory=dict)
     ready: Mapping[str, float] = field(default_factory=dict)
     """Since when the node of a request is Ready, in monotonic seconds."""
+    held: Mapping[str, SeatsHeld] = field(default_factory=dict)
+    """The machines whose seats were held."""

@@ -32,6 +32,7 @@ def remembered_requests(world: World, now: Instant, clock: SightedClock) -> Prov
         troubles=dict(_troubles(world, before)),
         asked_of={name: of for name, of in before.asked_of.items() if name in world.requests},
         ready=dict(_ready(unfinished, world, now)),
+        held={name: held for name, held in before.held.items() if name in world.requests},
     )
 
 

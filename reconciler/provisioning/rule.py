@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from growth.api.noderequest import RequestPhase
-from reconciler.core.actions import CreateMachine, Sequence, machine
+from reconciler.core.actions import CreateMachine, HoldSeat, Sequence, machine
 from reconciler.core.decision import Decision, earliest
 from reconciler.core.step import WAIT, Step
 from reconciler.facts.ownership import sees_all_pools
@@ -22,7 +22,9 @@ from reconciler.facts.sighted_clock import sighted_clock
 from reconciler.provisioning.booting import booting
 from reconciler.provisioning.evidence import pool_of_request
 from reconciler.provisioning.finished import finished
+from reconciler.provisioning.holding import NEVER_HELD, hold_again
 from reconciler.provisioning.leaving import cancelled_request, deprovisioned
+from reconciler.provisioning.ledger import SeatsHeld
 from reconciler.provisioning.left_behind import stripped
 from reconciler.provisioning.look import ProvisioningLook
 from reconciler.provisioning.memory import remembered_requests
@@ -31,7 +33,7 @@ from reconciler.provisioning.together import spare
 from reconciler.provisioning.writing import delete_request
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping
 
     from growth.api.nodepool import NodePool
     from growth.api.noderequest import NodeRequest
@@ -51,12 +53,11 @@ def decide(world: World, now: Instant) -> Decision[ProvisioningLedger]:
         for name, request in sorted(world.requests.items())
         if world.is_free(machine(name))
     }
-    asked = [name for name, step in steps.items() if any(map(_is_asking, step.actions))]
     begun = [name for name, step in steps.items() if step.actions]
     # Sequences begin in this order: of machines that open together, the one with most room first.
     begun.sort(key=lambda name: -spare(world.requests[name]))
     return Decision(
-        section=_remembering(look, asked),
+        section=_remembering(look, steps),
         sequences=(
             *(
                 Sequence(subject=machine(name), steps=steps[name].actions, why=steps[name].why)
@@ -68,17 +69,17 @@ def decide(world: World, now: Instant) -> Decision[ProvisioningLedger]:
     )
 
 
-def _is_asking(action: object) -> bool:
-    return isinstance(action, CreateMachine)
-
-
-def _remembering(look: ProvisioningLook, asked: Iterable[str]) -> ProvisioningLedger:
-    """Remembers the generations that the answers to these creates will refer to."""
-    of = dict(look.memory.asked_of)
-    for name in asked:
-        pool = look.world.pools[look.world.requests[name].spec.pool]
-        of[name] = asked_of(pool, look)
-    return replace(look.memory, asked_of=of)
+def _remembering(look: ProvisioningLook, steps: Mapping[str, Step]) -> ProvisioningLedger:
+    """Remembers what is asked for and which seats are held in this pass."""
+    of, held = dict(look.memory.asked_of), dict(look.memory.held)
+    for name, step in steps.items():
+        if any(isinstance(action, CreateMachine) for action in step.actions):
+            # The answers to creates will refer to these generations.
+            of[name] = asked_of(look.world.pools[look.world.requests[name].spec.pool], look)
+        if any(isinstance(action, HoldSeat) for action in step.actions):
+            times = held.get(name, NEVER_HELD).times + 1
+            held[name] = SeatsHeld(times=times, at=look.now.monotonic)
+    return replace(look.memory, asked_of=of, held=held)
 
 
 def _step(request: NodeRequest, look: ProvisioningLook) -> Step:
@@ -99,7 +100,10 @@ def _owned(request: NodeRequest, pool: NodePool, look: ProvisioningLook) -> Step
             return step_while_pending(request, pool, look)
         case RequestPhase.PROVISIONING:
             return booting(request, pool, look)
-        case RequestPhase.READY | RequestPhase.UNMET:
+        case RequestPhase.READY:
+            again = hold_again(request, look)
+            return finished(request, pool, look.now) if again == WAIT else again
+        case RequestPhase.UNMET:
             return finished(request, pool, look.now)
         case RequestPhase.DEPROVISIONING:
             return WAIT

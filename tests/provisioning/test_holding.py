@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from reconciler.buying.offers import Shelf, shelf
 from reconciler.planning.ledger import PlanningLedger
+from reconciler.planning.nominations import Nominated, Nomination
 from tests.provisioning.build import UNREGISTERED, Life, made_at, node, settled
 from tests.reconciler.build import START, waiting
+from tests.scheduling import build
 
 if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
@@ -124,3 +127,47 @@ def test_a_seat_of_a_pod_that_is_bound_elsewhere_is_not_held() -> None:
     life.until(100.2)
     assert serves(life, ONE)
     assert "HoldSeat" not in life.writes
+
+
+def opened(big: Pod) -> Life:
+    """The node is open, and the seat of the pod was held."""
+    life = opening(big, **NO_MORE)
+    place = Nomination(machine=ONE, shape=big.shape, is_bought_for=True)
+    nominated = Nominated(places={big.metadata.uid: place})
+    life.planning = replace(life.planning, nominated=nominated)
+    life.put(node(ONE))
+    life.until(100.2)
+    assert "HoldSeat" in life.writes
+    return life
+
+
+def clear(life: Life, big: Pod) -> None:
+    """The scheduler tries the pod in vain, as it hasn't seen yet that the node is open."""
+    life.put(big)
+
+
+def test_a_seat_is_held_again_if_the_scheduler_clears_it_while_the_node_has_room() -> None:
+    big = pod_of("1500m")
+    life = opened(big)
+    for moment in (100.3, 101.0):
+        clear(life, big)
+        life.until(moment)
+        assert place(life) == ONE
+
+
+def test_a_seat_whose_room_is_taken_is_not_held_again() -> None:
+    big = pod_of("1500m")
+    life = opened(big)
+    life.put(build.pod("small", on=ONE, requests={"cpu": "3"}))
+    clear(life, big)
+    life.until(101.0)
+    assert place(life) == ""
+
+
+def test_a_seat_that_is_always_cleared_is_held_less_and_less_often() -> None:
+    big = pod_of("1500m")
+    life = opened(big)
+    for tenth in range(1003, 1100):
+        clear(life, big)
+        life.until(tenth / 10)
+    assert 4 < life.writes.count("HoldSeat") < 12

@@ -62,7 +62,7 @@ def test_a_large_pod_gets_its_machine_each_time(
 ) -> None:
     with reconciling(growing, tmp_path / "log"):
         for number in range(rounds):
-            all_are_bound(growing, f"alone{rounds}-{number}", scheduler="default-scheduler")
+            all_are_bound(growing, f"alone{rounds}-{number}", "default-scheduler", tmp_path / "log")
 
 
 @often
@@ -75,10 +75,11 @@ def test_it_does_so_where_the_extender_ranks_nodes(
         reconciling(growing, tmp_path / "log", GROWTH_DEMAND_URL=f"http://{extender.demand}"),
     ):
         for number in range(rounds):
-            all_are_bound(growing, f"ranked{rounds}-{number}", scheduler=scheduler.name)
+            name = f"ranked{rounds}-{number}"
+            all_are_bound(growing, name, scheduler.name, tmp_path / "log")
 
 
-def all_are_bound(cluster: LiveCluster, name: str, *, scheduler: str) -> None:
+def all_are_bound(cluster: LiveCluster, name: str, scheduler: str, log: Path) -> None:
     """A pool of its own, the pods for it, and the wait until each of them has a node."""
     small = deployment(f"small-{name}", pool=name, replicas=SMALL, cpu="500m")
     large = huge(name)
@@ -86,10 +87,26 @@ def all_are_bound(cluster: LiveCluster, name: str, *, scheduler: str) -> None:
         spec["schedulerName"] = scheduler
     cluster.create(pool(name), namespace=NAMESPACE)
     cluster.create(small, large, namespace=NAMESPACE)
-    wait_until(lambda: bound(cluster, name) == SMALL + 1, f"all pods of {name} are bound")
+    try:
+        wait_until(lambda: bound(cluster, name) == SMALL + 1, f"all pods of {name} are bound")
+    except AssertionError as late:
+        late.add_note("\n".join(told(cluster, name)))
+        late.add_note(
+            "\n".join(line for line in log.read_text("utf-8").splitlines() if name in line)
+        )
+        raise
 
 
 def bound(cluster: LiveCluster, name: str) -> int:
     """How many pods are on machines of a pool."""
     pods = cluster.get("pods", "--namespace", NAMESPACE)["items"]
     return sum(pod["spec"].get("nodeName", "").startswith(f"{name}-") for pod in pods)
+
+
+def told(cluster: LiveCluster, name: str) -> Iterator[str]:
+    """Where each pod is, or why it isn't anywhere."""
+    for pod in cluster.get("pods", "--namespace", NAMESPACE)["items"]:
+        if name in pod["metadata"]["name"]:
+            said = [each.get("message") for each in pod["status"].get("conditions", ())]
+            seat = pod["status"].get("nominatedNodeName")
+            yield f"{pod['metadata']['name']}: {pod['spec'].get('nodeName')} {seat} {said}"
