@@ -45,6 +45,8 @@ class Outcome(enum.Enum):
     UNSUPPORTED = "named as unsupported"
     REFUSED = "refused by the API server"
     SILENT = "without a verdict"
+    DISTURBED = "without all of its objects"
+    """A controller has deleted some of them, as the one that detaches volumes does at its start."""
 
 
 class Played(msgspec.Struct, frozen=True):
@@ -105,10 +107,12 @@ class Theatre:
             offers = await asyncio.gather(*(self._offered(actor) for actor in actors))
         finally:
             await asyncio.gather(*(stage.clear(connection, actor) for actor in actors))
-        our_view = snapshot.cluster(seen)
+        our_view, there = snapshot.cluster(seen), snapshot.names(seen)
         return [
             _judged(case, offer=refusal or offer, seen=seen, our_view=our_view)
-            for case, offer, refusal in zip(cases, offers, refusals, strict=True)
+            if refusal or _is_whole(actor, there)
+            else Played(case, Outcome.DISTURBED)
+            for case, actor, offer, refusal in zip(cases, actors, offers, refusals, strict=True)
         ]
 
     async def _offered(self, actor: Case) -> _Offer | Refused:
@@ -134,7 +138,7 @@ class _Offer(msgspec.Struct, frozen=True):
     verdict: Verdict | None
 
 
-_DOUBTFUL = {Outcome.DIFFERED, Outcome.SILENT}
+_DOUBTFUL = {Outcome.DIFFERED, Outcome.SILENT, Outcome.DISTURBED}
 
 
 def _batches(cases: Sequence[Case]) -> Iterator[list[int]]:
@@ -145,6 +149,16 @@ def _batches(cases: Sequence[Case]) -> Iterator[list[int]]:
     for at, case in enumerate(cases):
         if case.isolation is Isolation.ALONE:
             yield [at]
+
+
+def _is_whole(actor: Case, there: set[tuple[str, str]]) -> bool:
+    """Whether everything that was put in place and matters to our rules is still there."""
+    kinds = {path.rpartition("/")[2] for path in snapshot.DECODERS}
+    placed = {
+        (stage.PATHS[each["kind"]].rpartition("/")[2], each["metadata"]["name"])
+        for each in actor.objects
+    }
+    return all(kind not in kinds or (kind, name) in there for kind, name in placed)
 
 
 def _judged(

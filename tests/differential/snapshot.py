@@ -41,6 +41,14 @@ class Snapshot(msgspec.Struct, frozen=True):
     listed: dict[str, list[msgspec.Raw]]
 
 
+class _Metadata(msgspec.Struct, frozen=True):
+    name: str
+
+
+class _Named(msgspec.Struct, frozen=True):
+    metadata: _Metadata
+
+
 class Answer(msgspec.Struct, frozen=True):
     """What our rules say: where the pod fits, or what they can't judge."""
 
@@ -57,6 +65,15 @@ async def taken(connection: Connection) -> Snapshot:
             for path, (items, _) in zip(DECODERS, lists, strict=True)
         }
     )
+
+
+def names(snapshot: Snapshot) -> set[tuple[str, str]]:
+    """The objects in it: the last part of the path of their kind, and their name."""
+    return {
+        (path.rpartition("/")[2], msgspec.json.decode(item, type=_Named).metadata.name)
+        for path, items in snapshot.listed.items()
+        for item in items
+    }
 
 
 def cluster(snapshot: Snapshot) -> Cluster:
