@@ -20,6 +20,7 @@ from growth.api.kinds import KINDS
 from growth.api.noderecord import NodeRecord
 from growth.api.noderequest import NodeRequest
 from growth.instant import Instant
+from growth.keeping.believing import recorded_annotations, recorded_labels
 from growth.kube.cache.contents import Change, ChangeKind
 from growth.kube.cache.health import CacheHealth
 from growth.kube.cache.resource import key_of
@@ -48,11 +49,6 @@ GOAL_PASS: Final = 20.0
 NOW: Final = Instant(1000.0, datetime(2026, 1, 1, tzinfo=UTC))
 HEALTHY: Final = CacheHealth(is_complete=True, listed_at=0.0, lists=1)
 ACTING: Final = BrakesLedger(whole_since=0.0, clear_since=0.0, may_act=True, may_remove=True)
-LABELS: Final = {
-    "growth.dev/pool": "default",
-    "growth.dev/managed-by": "growth",
-    "growth.dev/instance-type": "large",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,12 +73,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Measure and print."""
     pods = _pods(arguments.pods, nodes=arguments.nodes, pending=arguments.pending)
-    nodes = [_node(number) for number in range(arguments.nodes)]
+    records = [_record(number) for number in range(arguments.nodes)]
+    nodes = [_node(record) for record in records]
     requests = [_request(pod) for pod in pods if not pod.spec.node_name]
     known = Known(Views(), KnownDemand(lambda: NOW))
     known.feed("pods", pods)
     known.feed("nodes", nodes)
-    known.feed(NodeRecord.__name__, [_record(node) for node in nodes])
+    known.feed(NodeRecord.__name__, records)
     known.feed(NodeRequest.__name__, requests)
     known.feed("KwokNodeClass", [catalogue.node_class()])
     known.feed("NodePool", catalogue.pools(Chance(1, "pools")))
@@ -188,10 +185,16 @@ def _pod(index: int, *, node: str) -> Pod:
     return msgspec.convert(document, Pod)
 
 
-def _node(number: int) -> Node:
+def _node(record: NodeRecord) -> Node:
+    """A node as growth leaves it."""
     amounts = {"cpu": "8", "memory": "16Gi", "pods": "110"}
     document = {
-        "metadata": {"name": f"default-{number}", "uid": f"node-{number}", "labels": LABELS},
+        "metadata": {
+            "name": record.name,
+            "uid": f"node-{record.name}",
+            "labels": recorded_labels(record),
+            "annotations": recorded_annotations(record),
+        },
         "status": {
             "capacity": amounts,
             "allocatable": amounts,
@@ -201,21 +204,22 @@ def _node(number: int) -> Node:
     return msgspec.convert(document, Node)
 
 
-def _record(node: Node) -> NodeRecord:
+def _record(number: int) -> NodeRecord:
+    name = f"default-{number}"
     return NodeRecord.model_validate(
         {
-            "metadata": {"name": node.name, "uid": f"record-{node.name}"},
+            "metadata": {"name": name, "uid": f"record-{name}"},
             "spec": {
                 "pool": "default",
                 "nodeClassRef": {"kind": "KwokNodeClass", "name": "default"},
                 "serverType": "large",
                 "location": "here",
                 "price": "0.1",
-                "nodeID": f"kwok://{node.name}",
-                "requestUID": f"request-{node.name}",
+                "nodeID": f"kwok://{name}",
+                "requestUID": f"request-{name}",
                 "boughtAt": NOW.wall,
             },
-            "status": {"node": {"name": node.name, "uid": node.metadata.uid}},
+            "status": {"node": {"name": name, "uid": f"node-{name}"}},
         }
     )
 

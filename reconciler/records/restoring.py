@@ -47,25 +47,24 @@ def restored(world: World, now: Instant) -> Restored:
     kept = {name: each for name, each in last.items() if now.monotonic < each.forgotten_at}
     sequences: list[Sequence] = []
     wakes: list[float] = []
-    for record, node in _altered(world):
+    for record, node in _candidates(world):
         before = kept.get(record.name)
+        # Asked first, because it is cheap, and another program may insist on thousands of nodes.
         if before is not None and now.monotonic < before.next_at:
             wakes.append(before.next_at)
-            continue
-        sequences.append(_written_back(record, node))
-        times = 1 if before is None else before.times + 1
-        kept[record.name] = WrittenBack(times, now.monotonic)
+        elif _is_altered(node, record) and _may_be_written(node, record, world):
+            sequences.append(_written_back(record, node))
+            times = 1 if before is None else before.times + 1
+            kept[record.name] = WrittenBack(times, now.monotonic)
     return Restored(tuple(sequences), kept, tuple(wakes))
 
 
-def _altered(world: World) -> Iterator[tuple[NodeRecord, Node]]:
-    """Nodes as they are written, with their records."""
+def _candidates(world: World) -> Iterator[tuple[NodeRecord, Node]]:
+    """Nodes that may be altered, as they are written, with their records."""
     for name in sorted(world.misread.keys() | _closed(world.cluster)):
         node = world.misread.get(name) or world.cluster.nodes.get(name)
         record = world.records.get(name)
-        if node is None or record is None or not _is_altered(node, record):
-            continue
-        if _may_be_written(node, record, world):
+        if node is not None and record is not None:
             yield record, node
 
 
