@@ -14,7 +14,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 INSTALLS_A_STRANGER = re.compile(r"pip[x]? install [^\n]*?(?<![\w./-])growth(?![\w./-])")
-READ = ("growth", "extender", "webhooks", "reconciler", "certs", "kwok", "manifests", "docs")
+READ = (
+    "growth",
+    "extender",
+    "webhooks",
+    "reconciler",
+    "certs",
+    "fleet",
+    "kwok",
+    "manifests",
+    "docs",
+)
 """Folders of code and pages that people install from or read."""
 
 

@@ -1,0 +1,1 @@
+"""Which clusters come and go, region by region."""

@@ -1,0 +1,1 @@
+"""What all rules of a fleet speak of: states of clusters, amounts of capacity, reports."""

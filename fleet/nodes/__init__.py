@@ -1,0 +1,1 @@
+"""How many compute nodes a cluster should have, by its own report."""

@@ -1,0 +1,1 @@
+"""What a report says, who may send it, and what follows from it."""
