@@ -155,7 +155,7 @@ class UtilisationScaling(Model):
     max_node_age: Annotated[Duration, between("1m", "87600h")] | None = None
     """If the pool has its minimum of nodes and one of them is older, growth adds one, so that the
     oldest can go. Unset means no limit."""
-    unhealthy_node_grace_period: Annotated[Duration, between("1s", "168h")] | None = None
+    unhealthy_node_grace_period: Annotated[Duration, between("1s", "8760h")] | None = None
     """Turns the health check on: nodes that are older and not Ready are tainted."""
     health_check_newest_nodes_percent: Annotated[int, Strict(), Field(ge=1, le=100)] | None = None
     """Percentage of the nodes, the newest ones, that the health check looks at."""

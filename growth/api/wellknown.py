@@ -104,6 +104,10 @@ UNINITIALIZED_TAINT: Final = "node.cloudprovider.kubernetes.io/uninitialized"
 SCALE_DOWN_TAINT: Final = "growth.dev/scale-down"
 """NoSchedule, on an idle node. The value is the time of marking in Unix seconds."""
 
+FORCE_SCALE_DOWN_TAINT: Final = "growth.dev/scale-down-now"
+"""Set by people on a node of a pool with the policy Utilisation: it goes as soon as it is empty,
+without a grace period."""
+
 LEAVING_TAINT: Final = "growth.dev/leaving"
 """NoSchedule, on a node whose machine is being given back. It keeps off pods that tolerate the
 scale-down taint."""

@@ -50,9 +50,9 @@ __all__ = [
 MARKS: Final = frozenset({SCALE_DOWN_TAINT, LEAVING_TAINT})
 
 
-def marked(node: Node, now: Instant, *, seconds: float) -> SetNode:
+def marked(node: Node, now: Instant, *, seconds: float, effect: str = NO_SCHEDULE) -> SetNode:
     """Marks the node to go in this many seconds, unless a pod needs it."""
-    taint = Taint(SCALE_DOWN_TAINT, NO_SCHEDULE, str(int(now.wall.timestamp())))
+    taint = Taint(SCALE_DOWN_TAINT, effect, str(int(now.wall.timestamp())))
     at = write_time(now.ahead(seconds))
     return SetNode(
         node=version_of(node),

@@ -21,6 +21,7 @@ class Waiver(NamedTuple):
     is_for: Callable[[Json], bool]
     """Whether a row is one of them, by its input."""
     reason: str
+    system: str = "growth"
 
 
 def _is_any(_: Json) -> bool:
@@ -48,6 +49,10 @@ def _keeps_apart_if_it_can(given: Json) -> bool:
     preferred = {"kind": "AntiAffinity", "strength": "Preferred"}
     terms = (term for each in given.get("demands", ()) for term in each.get("affinity", ()))
     return any(preferred.items() <= term.items() for term in terms)
+
+
+def _is_refused_by_the_cloud(given: Json) -> bool:
+    return "provider_error" in given
 
 
 WAIVERS: Final = (
@@ -83,12 +88,20 @@ WAIVERS: Final = (
         "a preference buys no machine: plans are ordered by who is left out, then by cost, and "
         "among the machines that are there the scheduler itself spreads",
     ),
+    Waiver(
+        "provider_delete",
+        _is_refused_by_the_cloud,
+        "G47: no run deletes a machine itself. A delete that the provider refuses is counted as an "
+        "attempt of its NodeRemovalRequest, which is tried again, and says so",
+        system="escalator",
+    ),
 )
 
 
 def waiver_of(row: Row) -> str | None:
     """Why this row may be answered differently, if it may."""
-    if row.system != "growth" or row.flaw:
+    if row.flaw:
         return None
-    found = (each.reason for each in WAIVERS if each.kind == row.kind and each.is_for(row.given))
+    own = (each for each in WAIVERS if (each.system, each.kind) == (row.system, row.kind))
+    found = (each.reason for each in own if each.is_for(row.given))
     return next(found, None)

@@ -1,0 +1,1 @@
+"""The policy `Utilisation`: so many nodes that requests stay at a share of their capacity."""
