@@ -43,3 +43,5 @@ class AgentReport:
     """How many nodes to add or remove at once."""
     delta: CapacityAmounts
     """How much capacity `node_delta` nodes have."""
+    instances: int | None = None
+    """How many instances run in the cluster. None: the agent doesn't count them."""

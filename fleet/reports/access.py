@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 AGENT_ROLE: Final = "kas_fleetshard_operator"
 CLUSTER_CLAIM: Final = "kas-fleetshard-operator-cluster-id"
@@ -24,17 +27,17 @@ class AgentClaims:
     """The cluster that the agent is in."""
 
 
-def is_admitted(claims: AgentClaims, *, cluster: str, issuer: str) -> bool:
-    """Whether the bearer is the agent of this cluster, by this issuer."""
-    return claims.issuer == issuer and AGENT_ROLE in claims.roles and claims.cluster == cluster
+def is_admitted(claims: AgentClaims, *, cluster: str, issuers: Collection[str]) -> bool:
+    """Whether the bearer is the agent of this cluster, by an issuer that is trusted."""
+    return claims.issuer in issuers and AGENT_ROLE in claims.roles and claims.cluster == cluster
 
 
 def refusal_of(
-    claims: AgentClaims | None, *, cluster: str, issuer: str, is_known: bool
+    claims: AgentClaims | None, *, cluster: str, issuers: Collection[str], is_known: bool
 ) -> HTTPStatus | None:
     """The status that refuses a request before its body is read. None: it isn't refused."""
     if claims is None:
         return HTTPStatus.UNAUTHORIZED
-    if not is_admitted(claims, cluster=cluster, issuer=issuer):
+    if not is_admitted(claims, cluster=cluster, issuers=issuers):
         return HTTPStatus.NOT_FOUND
     return None if is_known else HTTPStatus.BAD_REQUEST

@@ -26,6 +26,9 @@ LEAVES: Final = (
 )
 """All leaves that a report must have, in the order in which they are checked."""
 
+INSTANCES: Final = "instances"
+"""A leaf that agents of KAS don't have. A cluster whose agent doesn't send it is never empty."""
+
 _TEXTS: Final = frozenset({"dataRetentionSize", "ingressEgressThroughputPerSec"})
 _MAY_BE_NEGATIVE: Final = "remaining."
 """More may be in use than there should be."""
@@ -59,6 +62,7 @@ def _report(told: dict[str, Any]) -> AgentReport:
         ),
         node_delta=leaves["resizeInfo.nodeDelta"],
         delta=_amounts(leaves, "resizeInfo.delta"),
+        instances=_instances(told.get(INSTANCES)),
     )
 
 
@@ -81,6 +85,10 @@ def _checked(path: str, value: Any) -> Any:
     if value < 0 and not path.startswith(_MAY_BE_NEGATIVE):
         raise ReportRefused(path, "must not be negative")
     return value
+
+
+def _instances(value: Any) -> int | None:
+    return None if value is None else int(_checked(INSTANCES, value))
 
 
 def _amounts(leaves: dict[str, Any], path: str) -> CapacityAmounts:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 if TYPE_CHECKING:
     from growth.kube.transport import Connection
 
@@ -24,6 +26,22 @@ class TokenVerdict(enum.Enum):
     UNKNOWN = enum.auto()
     """The token isn't one of this cluster, or has expired."""
     FORBIDDEN = enum.auto()
+
+
+class TokenOwner(msgspec.Struct, frozen=True):
+    """Who a token belongs to."""
+
+    username: str
+
+
+async def owner_for(connection: Connection, token: str, *, audience: str) -> TokenOwner | None:
+    """The owner of a token that was made for this audience; None if it wasn't, or isn't valid."""
+    spec = {"token": token, "audiences": [audience]}
+    review = await _created(connection, "authentication", "TokenReview", spec)
+    # An API server that knows no audiences names none; its tokens are for itself.
+    if not review.get("authenticated") or audience not in review.get("audiences", ()):
+        return None
+    return TokenOwner(review.get("user", {}).get("username", ""))
 
 
 async def reviewed(connection: Connection, token: str, *, path: str) -> TokenVerdict:

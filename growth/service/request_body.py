@@ -39,10 +39,13 @@ async def read_body(request: web.BaseRequest, *, largest: int, patience: float) 
 
 async def _read(request: web.BaseRequest, largest: int) -> bytes:
     """Read the body; its length may be unknown, so it is counted meanwhile."""
-    first = await request.content.readany()
-    if request.content.at_eof():
-        return first
-    body = bytearray(first)
+    body = await request.content.readany()
+    if len(body) > largest:
+        raise _too_large(largest)
+    return body if request.content.at_eof() else await _rest(request, bytearray(body), largest)
+
+
+async def _rest(request: web.BaseRequest, body: bytearray, largest: int) -> bytes:
     while chunk := await request.content.readany():
         body += chunk
         if len(body) > largest:

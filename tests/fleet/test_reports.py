@@ -187,4 +187,4 @@ OWN = AgentClaims(issuer="us", roles=frozenset({AGENT_ROLE}), cluster="a")
 def test_an_agent_reports_for_its_own_cluster_only(
     claims: AgentClaims | None, is_known: object, status: int | None
 ) -> None:
-    assert refusal_of(claims, cluster="a", issuer="us", is_known=bool(is_known)) == status
+    assert refusal_of(claims, cluster="a", issuers={"us"}, is_known=bool(is_known)) == status

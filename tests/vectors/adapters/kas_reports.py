@@ -49,7 +49,7 @@ def can_process_report(given: Json) -> Json:
 def report_flow(given: Json) -> Json:
     claims = AgentClaims(issuer=ISSUER, roles=frozenset({AGENT_ROLE}), cluster="a")
     is_known = given.get("cluster_exists", True)
-    refusal = refusal_of(claims, cluster="a", issuer=ISSUER, is_known=is_known)
+    refusal = refusal_of(claims, cluster="a", issuers={ISSUER}, is_known=is_known)
     if refusal is not None:
         return {"status": refusal.value, "error": refusal.phrase.lower()}
     report = report_of(given, conditions=_readiness(given))
@@ -136,14 +136,14 @@ def api_validation(given: Json) -> Json:
 def api_put_status(given: Json) -> Json:
     is_known = given.get("cluster_exists", True)
     told = {**given, "path": "same"}
-    refusal = refusal_of(_claims(told), cluster="same", issuer=ISSUER, is_known=is_known)
+    refusal = refusal_of(_claims(told), cluster="same", issuers={ISSUER}, is_known=is_known)
     return {"status": refusal.value if refusal else ACCEPTED}
 
 
 @adapts("api_auth", system="kas")
 def api_auth(given: Json) -> Json:
     cluster = given.get("path", "same")
-    refusal = refusal_of(_claims(given), cluster=cluster, issuer=ISSUER, is_known=True)
+    refusal = refusal_of(_claims(given), cluster=cluster, issuers={ISSUER}, is_known=True)
     return {"status": refusal.value if refusal else 200}
 
 
@@ -151,7 +151,7 @@ def api_auth(given: Json) -> Json:
 def agent_config(given: Json) -> Json:
     if given.get("lookup"):
         claims = _claims({"claim": "same"})
-        refusal = refusal_of(claims, cluster="same", issuer=ISSUER, is_known=False)
+        refusal = refusal_of(claims, cluster="same", issuers={ISSUER}, is_known=False)
         return {"error": refusal is not None}
     configuration = AgentConfiguration(
         repository=given["repo"],
