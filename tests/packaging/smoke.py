@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 DISTRIBUTION = "growth-autoscaler"
-PACKAGES = ("growth", "extender", "webhooks", "reconciler", "certs", "fleet")
+PACKAGES = ("growth", "extender", "webhooks", "reconciler", "certs", "fleet", "sizing")
 COMMANDS = (
     "growth",
     "kubectl-growth",

@@ -21,6 +21,7 @@ READ = (
     "reconciler",
     "certs",
     "fleet",
+    "sizing",
     "kwok",
     "manifests",
     "docs",

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = {"growth", "extender", "webhooks", "reconciler", "certs", "fleet"}
+PACKAGES = {"growth", "extender", "webhooks", "reconciler", "certs", "fleet", "sizing"}
 
 
 @pytest.fixture(scope="module")

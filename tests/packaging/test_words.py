@@ -16,7 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 GLOSSARY: Final = ROOT / "docs/concepts/words.md"
-PRODUCT: Final = ("growth", "extender", "webhooks", "certs", "reconciler", "fleet", "kwok")
+PRODUCT: Final = (
+    "growth",
+    "extender",
+    "webhooks",
+    "certs",
+    "reconciler",
+    "fleet",
+    "sizing",
+    "kwok",
+)
 INTERFACES: Final = {
     "main": "a program's entry point: `python -m`, and what pyproject.toml starts",
     "run": "a command of growth or of kwok does what it is asked for",

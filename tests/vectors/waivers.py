@@ -1,12 +1,16 @@
 """Rows that the product answers differently on purpose: few, and each one argued.
 
-They stem from tests of the original system and contradict a rule of the seed, which counts. Where
-the product answers such a row all the same, it has passed.
+They stem from tests of the original systems, or describe a design that the seed rejects, and
+contradict a rule of the seed, which counts. Where the product answers such a row all the same, it
+has passed.
 """
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tests.vectors.adapters.hvpa_scenarios import scenario_decided
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,6 +59,25 @@ def _is_refused_by_the_cloud(given: Json) -> bool:
     return "provider_error" in given
 
 
+def _overlaps_or_divides_per_pod(given: Json) -> bool:
+    counts = [0, *(each["max_replicas"] for each in given.get("scaling_intervals", ()))]
+    skips = any(after - before > 1 for before, after in itertools.pairwise(counts))
+    return skips or any("value" in each for each in (given.get("overlap") or {}).values())
+
+
+def _waits_for_smaller_pods(given: Json) -> bool:
+    return "current" in given and bool(scenario_decided(given).held)
+
+
+def _has_a_base_in_percent(given: Json) -> bool:
+    base = (given.get("base_resources_per_replica") or {}).values()
+    return any(each.get("percentage") for each in base)
+
+
+def _has_a_gap_above_its_limit(given: Json) -> bool:
+    return bool(given.get("limits_gap"))
+
+
 WAIVERS: Final = (
     Waiver(
         "lookup_zone",
@@ -94,6 +117,40 @@ WAIVERS: Final = (
         "G47: no run deletes a machine itself. A delete that the provider refuses is counted as an "
         "attempt of its NodeRemovalRequest, which is tried again, and says so",
         system="escalator",
+    ),
+    Waiver(
+        "effective_intervals",
+        _overlaps_or_divides_per_pod,
+        "H4, H6: an absolute overlap is taken off the total, and linear divides the total range; "
+        "the original does both for one pod",
+        system="hvpa",
+    ),
+    Waiver(
+        "scale_scenario",
+        _waits_for_smaller_pods,
+        "H14: where fewer replicas would need larger pods, the replicas stay and the pods shrink; "
+        "the original changes nothing",
+        system="hvpa",
+    ),
+    Waiver(
+        "scale_scenario",
+        _has_a_base_in_percent,
+        "H17: what is taken off is the percentage of what a pod has now, and what is added that "
+        "of its new share: 2101M and not 2110M",
+        system="hvpa",
+    ),
+    Waiver(
+        "scale_scenario",
+        _has_a_gap_above_its_limit,
+        "H20: the gap between request and limit is that of all replicas together",
+        system="hvpa",
+    ),
+    Waiver(
+        "motivation_weights",
+        _is_any,
+        "H16: the seed shows with these rows why it rejects weights; sizes that depend on the "
+        "order of recommendations have no function in the product",
+        system="hvpa",
     ),
 )
 
