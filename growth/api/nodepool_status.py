@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field
 
@@ -18,6 +18,9 @@ from growth.api.written import Money, Quantity, ServerType, Timestamp
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+MOST_KEPT: Final = 100
+"""The most nodes that a pool lists with the reason why they are kept."""
 
 
 class ServerTypeCount(Model):
@@ -161,7 +164,7 @@ class NodePoolStatus(Model):
         tuple[NodesForReason, ...], Field(max_length=32), ListMap("reason")
     ] = ()
     """How many nodes are kept for each reason. Each node has one reason."""
-    kept: Annotated[tuple[KeptNode, ...], Field(max_length=100), Atomic()] = ()
+    kept: Annotated[tuple[KeptNode, ...], Field(max_length=MOST_KEPT), Atomic()] = ()
     """Why nodes are kept, until when, and who can change that, ordered by reason and name. Occupied
     nodes are only counted in `nodesByReason`, because their pods change often; `growth explain
     node` shows them."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from growth.api.bounds import Currency, Flag, Identifier, ObjectName, Place, PoolName
+from growth.api.bounds import Currency, Flag, Identifier, ObjectName, Place, PoolName, Word
 from growth.api.conditions import Conditions, ObjectStanding, ObjectVerdict
 from growth.api.meta import CustomResource, PrinterColumn
 from growth.api.model import Model
@@ -111,6 +111,9 @@ class NodeRecordStatus(Model):
     """When growth first saw that node."""
     goes_at: Timestamp | None = None
     """When the machine is given back, because its node is idle."""
+    kept: Word | None = None
+    """Why the node is kept, in one word, as in the status of its pool: Occupied, Held, Idle and so
+    on. It follows a change after ten seconds or more. Missing while there is no node."""
     cordoned: Annotated[str, Field(max_length=64)] | None = None
     """Why growth has cordoned the node."""
     template: Template | None = None
@@ -147,6 +150,7 @@ class NodeRecord(CustomResource):
         PrinterColumn("PerHour", "string", ".spec.price"),
         PrinterColumn("Bought", "date", ".spec.boughtAt"),
         PrinterColumn("Node", "string", ".status.node.name"),
+        PrinterColumn("Kept", "string", ".status.kept"),
         PrinterColumn("Goes", "string", ".status.goesAt"),
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
-from growth.api.nodepool_status import KeptNode, NodesForReason
+from growth.api.nodepool_status import MOST_KEPT, KeptNode, NodesForReason
 from growth.keeping.marks import pool_of_node
 from growth.keeping.wanting import KeepingReason
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from growth.keeping.wanting import Keeping
     from growth.scheduling.node import Node
 
-# The maximum that the definition of NodePool allows.
-MOST_NODES: Final = 100
 LONGEST_OWNER: Final = 512
 ORDER: Final = {reason: place for place, reason in enumerate(KeepingReason)}
 
@@ -57,7 +55,7 @@ def _fields(of_pool: Mapping[str, Keeping], before: NodePoolStatus) -> Mapping[s
             for reason in sorted(counts, key=ORDER.__getitem__)
         ),
         "kept": tuple(
-            _line(name, of_pool[name], lines_before.get(name)) for _, name in lines[:MOST_NODES]
+            _line(name, of_pool[name], lines_before.get(name)) for _, name in lines[:MOST_KEPT]
         ),
     }
 

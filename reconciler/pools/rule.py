@@ -38,6 +38,7 @@ from reconciler.pools import (
 )
 from reconciler.pools.counting import counted_machines, tallies
 from reconciler.pools.ledger import PoolsLedger
+from reconciler.pools.reasons_recorded import reasons_recorded
 from reconciler.pools.refused import next_refusal_end
 from reconciler.pools.status import status_of_pool, written
 from reconciler.pools.status_events import status_events
@@ -78,6 +79,8 @@ class PoolCount(NamedTuple):
     wake_at: float
     """When the figures change by time alone."""
     remembered: PoolsLedger
+    sequences: tuple[Sequence, ...] = ()
+    """Writes of records."""
 
 
 def decide(world: World, now: Instant) -> Decision[PoolsLedger]:
@@ -95,7 +98,7 @@ def decide(world: World, now: Instant) -> Decision[PoolsLedger]:
     wakes = (wake for pool in world.pools.values() for wake in _wakes(pool, now))
     return Decision(
         section=count.remembered,
-        sequences=tuple(sequences),
+        sequences=(*sequences, *count.sequences),
         wake_at=min((count.wake_at, *wakes), default=NEVER),
     )
 
@@ -165,10 +168,17 @@ def _count(world: World, look: ProvisioningLook) -> PoolCount:
     known = keeping_answers(scene_of(world), look.now, before=last.occupants, most=PODS_AT_ONCE)
     if not known.is_complete:
         return PoolCount({}, look.now.monotonic, replace(last, occupants=known.occupants))
+    told = reasons_recorded(known.keepings, world, look.now, between=BETWEEN_COUNTS)
+    ends = (each.ends_at(look.now) for each in known.keepings.values())
     return PoolCount(
         figures=_figures(look, kept.kept_status(known.keepings, world.cluster.nodes, world.pools)),
-        wake_at=earliest(each.ends_at(look.now) for each in known.keepings.values()),
-        remembered=PoolsLedger(counted_at=look.now.monotonic, occupants=known.occupants),
+        wake_at=min(told.wake_at, earliest(ends)),
+        remembered=PoolsLedger(
+            counted_at=look.now.monotonic,
+            occupants=known.occupants,
+            unrecorded=told.unrecorded,
+        ),
+        sequences=told.sequences,
     )
 
 

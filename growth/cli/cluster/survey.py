@@ -3,7 +3,7 @@
 Everything comes from the API server and nothing from the reconciler, so the commands also work
 while it isn't running, and give the answers that it would find after a restart. What only the
 reconciler knows (which pods are promised a place on a node that was bought for others) is taken
-from the status of its pools.
+from the status of its pools, and of records where a pool can't list all of its nodes.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from growth.api.conditions import Truth, condition_of_type
 from growth.api.kinds import KINDS
 from growth.api.nodeclass import NodeClass
 from growth.api.nodepool import OBSERVING, NodePool
+from growth.api.nodepool_status import MOST_KEPT
 from growth.api.noderecord import NodeRecord
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
@@ -138,7 +139,7 @@ def survey(
     classes = [each for each in known if isinstance(each, NodeClass)]
     pods = [each for each in found if isinstance(each, Pod)]
     pending = tuple(each for each in pods if not each.spec.node_name and not each.is_finished)
-    told = {each.node: each.reason for pool in pools.values() for each in pool.status.kept}
+    told = _told(pools, records)
     scene = KeepingScene(
         cluster=cluster_of(found),
         pools=pools,
@@ -166,6 +167,18 @@ def survey(
         currency=currency_of(classes),
         trouble=trouble,
     )
+
+
+def _told(pools: Mapping[str, NodePool], records: Mapping[str, NodeRecord]) -> Mapping[str, str]:
+    """Why nodes are kept, as growth has written it. Records are written later than pools."""
+    lines = {each.node: each.reason for pool in pools.values() for each in pool.status.kept}
+    full = {name for name, pool in pools.items() if len(pool.status.kept) == MOST_KEPT}
+    others = {
+        name: each.status.kept
+        for name, each in records.items()
+        if each.spec.pool in full and each.status.kept is not None
+    }
+    return {**others, **lines}
 
 
 def _unrecorded(written: Iterable[Object], found: Iterable[Object]) -> frozenset[str]:
