@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from growth.api.written import ServerTypeName
 
 
+ANOTHER_WRITER: Final = "AnotherWriter"
+"""The condition of a class while its cloud lists machines that another growth has bought with the
+ID of this cluster; for its pools, the reason why removals are held."""
 USABLE: Final = ObjectVerdict(ObjectStanding.CURRENT, "Usable", "Machines can be created.")
 
 
@@ -32,7 +35,8 @@ class NodeClassStatus(Model):
     blocked: Blockage | None = None
     """Why no machine can be created until a person changes something."""
     conditions: Conditions = ()
-    """Ready, Reconciling and Stalled, as kstatus defines them."""
+    """Ready, Reconciling and Stalled, as kstatus defines them; AnotherWriter once growth saw
+    machines that another growth has bought with the ID of this cluster."""
 
     @property
     def verdict(self) -> ObjectVerdict:

@@ -14,7 +14,7 @@ from growth.api.nodepool import DeletionPolicy
 from reconciler.core.actions import machine
 from reconciler.facts.marks import is_cordoned_by_a_person
 from reconciler.facts.ownership import pool_of_node
-from reconciler.pools.saying import pool_condition
+from reconciler.pools.saying import stated_now
 from reconciler.provisioning.left_behind import bears_our_mark
 from reconciler.provisioning.memory import FINISHED
 
@@ -47,9 +47,7 @@ def news(pool: NodePool, world: World, now: Instant) -> Condition | None:
     if known is not None and known.message == message:
         return None
     reason = pool.spec.deletion_policy.value
-    return pool_condition(
-        pool, now, name=CONDITION, truth=Truth.TRUE, reason=reason, message=message
-    )
+    return stated_now(pool, now, name=CONDITION, truth=Truth.TRUE, reason=reason, message=message)
 
 
 def _waits_for(pool: NodePool, world: World) -> Iterator[str]:

@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Final
 
 from growth.api.conditions import Condition, Truth, condition_of_type, stated
 from growth.api.meta import Blockage
+from growth.api.nodeclass import ANOTHER_WRITER
 from growth.api.standing import conditions
 from reconciler.core.actions import Action, PatchStatus, Sequence, node_class_subject, version_of
 from reconciler.core.decision import Decision
 from reconciler.facts.finalizers import has_our_finalizer, held, let_go
 from reconciler.facts.node_classes import node_class_of
 from reconciler.facts.ownership import pool_of_node
+from reconciler.pools.saying import begun_or_ended
 from reconciler.providers.port import FailureClass
+from reconciler.removal.another_writer import words_of_others
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,27 +33,27 @@ if TYPE_CHECKING:
 REASONS: Final = {FailureClass.TEMPLATE: "ClassRefused", FailureClass.FATAL: "AccessRefused"}
 PRICES: Final = "PricesBelieved"
 """The condition of a class whose cloud has at some time reported prices that can't be true."""
+ALONE: Final = ("NoneSeen", "All machines that the cloud lists belong to this cluster.")
 LONGEST: Final = 1024
 
 
 def decide(world: World, now: Instant) -> Decision[None]:
     """One step for each class that has been checked with its cloud."""
     sequences = []
-    for key, checked in sorted(world.checks.items()):
+    for key in sorted(world.checks):
         node_class, subject = world.node_classes.get(key), node_class_subject(key)
         if node_class is None or not world.is_free(subject):
             continue
-        for step, why in _steps(key, node_class, checked, world, now):
+        for step, why in _steps(key, world, now):
             sequences.append(Sequence(subject=subject, steps=(step,), why=why))
             break
     return Decision(section=None, sequences=tuple(sequences))
 
 
-def _steps(
-    key: ClassKey, node_class: NodeClass, checked: Checked, world: World, now: Instant
-) -> Iterator[tuple[Action, str]]:
+def _steps(key: ClassKey, world: World, now: Instant) -> Iterator[tuple[Action, str]]:
     """The steps for a class, the most urgent first; each write changes the object's version."""
-    status = node_class_status(node_class, checked, now)
+    node_class, checked = world.node_classes[key], world.checks[key]
+    status = node_class_status(key, world, now)
     is_current = checked.generation == node_class.metadata.generation
     if is_current and status != node_class.status:
         patch = PatchStatus(
@@ -86,8 +89,9 @@ def is_needed(key: ClassKey, world: World) -> bool:
     )
 
 
-def node_class_status(node_class: NodeClass, checked: Checked, now: Instant) -> NodeClassStatus:
-    """The status with the result of the last check."""
+def node_class_status(key: ClassKey, world: World, now: Instant) -> NodeClassStatus:
+    """The status with the result of the last check, and who else buys there."""
+    node_class, checked = world.node_classes[key], world.checks[key]
     document = {**checked.found, "observedGeneration": checked.generation}
     status = (
         type(node_class.status)
@@ -97,7 +101,11 @@ def node_class_status(node_class: NodeClass, checked: Checked, now: Instant) -> 
         )
     )
     after = node_class.model_copy(update={"status": status})
-    told = (*conditions(after, now.wall), *_prices(node_class, checked, now))
+    told = (
+        *conditions(after, now.wall),
+        *_prices(node_class, checked, now),
+        *_others(key, world, now),
+    )
     return status.model_copy(update={"conditions": told})
 
 
@@ -122,6 +130,19 @@ def _prices(node_class: NodeClass, checked: Checked, now: Instant) -> Iterator[C
         message=_short("; ".join(checked.doubts)),
         now=now.wall,
     )
+
+
+def _others(key: ClassKey, world: World, now: Instant) -> Iterator[Condition]:
+    """Whether another growth buys there. Without a usable listing, the last condition stays."""
+    node_class, remembered = world.node_classes[key], world.ledger.removal
+    before = condition_of_type(node_class.status.conditions, ANOTHER_WRITER)
+    news = None
+    if key in remembered.others:
+        names = remembered.others[key]
+        said = ("MachinesOfAnother", _short(words_of_others(names))) if names else None
+        news = begun_or_ended(node_class, now, name=ANOTHER_WRITER, said=said, otherwise=ALONE)
+    if (told := news or before) is not None:
+        yield told
 
 
 def _short(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from growth.api.conditions import Truth, condition_of_type
-from reconciler.pools.saying import pool_condition
+from reconciler.pools.saying import stated_now
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -36,7 +36,7 @@ def news(pool: NodePool, world: World, now: Instant) -> Condition | None:
     if known is not None and (known.status, known.reason, known.message) == wanted:
         return None
     truth, reason, message = wanted
-    return pool_condition(pool, now, name=CONDITION, truth=truth, reason=reason, message=message)
+    return stated_now(pool, now, name=CONDITION, truth=truth, reason=reason, message=message)
 
 
 def _pause(pool: NodePool, world: World) -> Pause | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from growth.api.nodeclass import ANOTHER_WRITER
 from reconciler.facts.node_classes import node_class_of
 from reconciler.pools.saying import begun_or_ended
-from reconciler.removal.another_writer import ANOTHER_WRITER, HELD
+from reconciler.removal.another_writer import HELD, words_of_others
 
 if TYPE_CHECKING:
     from growth.api.conditions import Condition
@@ -36,7 +37,7 @@ def _doubt(key: ClassKey, world: World) -> Words | None:
         return "ListingDoubted", f"{trust.doubt}; nothing is given back until another agrees."
     others = world.ledger.removal.others.get(key, ())
     if others:
-        return ANOTHER_WRITER, _of_others(others)
+        return ANOTHER_WRITER, words_of_others(others)
     crowd = world.ledger.removal.crowds.get(key, 0)
     if crowd:
         return "TooManyOrphans", (
@@ -45,12 +46,3 @@ def _doubt(key: ClassKey, world: World) -> Words | None:
             "is deleted."
         )
     return None
-
-
-def _of_others(names: tuple[str, ...]) -> str:
-    several = f"{names[0]} and {len(names) - 1} more machines" if names[1:] else names[0]
-    return (
-        f"Another growth buys machines with the id of this cluster: no NodeRequest here was for "
-        f"{several}. Machines without a NodeRequest and a Node may be in use there, so none of "
-        "them is deleted. Give one of the clusters another --cluster-id."
-    )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from growth.api.conditions import condition_of_type
+from growth.api.nodeclass import ANOTHER_WRITER
 from growth.api.written import write_time
 from reconciler.pools.learning import learnt_text
 from reconciler.provisioning.writing import warned
-from reconciler.removal.another_writer import ANOTHER_WRITER, HELD
+from reconciler.removal.another_writer import HELD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

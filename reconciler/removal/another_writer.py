@@ -6,8 +6,8 @@ younger than the last moment at which a process of this cluster led before the p
 present one has seen no request for it. A single one proves that there is another writer, so then no
 orphan of that cloud is touched any more: any of them may be in use.
 
-The condition on the pools is the memory of this: after a restart of growth, the same machines are
-older than the process. It stands until the cloud has no orphans.
+The condition on the node class and its pools is the memory of this: after a restart of growth, the
+same machines are older than the process. It stands until the cloud has no orphans.
 
 Where machines tell which installation bought them, that decides, and already at the start.
 """
@@ -18,6 +18,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from growth.api.conditions import Truth, condition_of_type
+from growth.api.nodeclass import ANOTHER_WRITER
 from reconciler.facts.node_classes import node_class_of
 
 if TYPE_CHECKING:
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 HELD: Final = "RemovalHeld"
 """The condition of pools that says so."""
-ANOTHER_WRITER: Final = "AnotherWriter"
-"""Its reason."""
 MARGIN: Final = timedelta(seconds=60)
 """What the clocks of the cloud and of growth may differ by; also the longest a call may be under
 way after its process has lost the lead."""
@@ -90,8 +89,23 @@ def _is_of_another_installation(orphan: Machine, own: Installation) -> bool:
     return ended is None or (orphan.created_at is not None and orphan.created_at > ended + MARGIN)
 
 
+def words_of_others(names: tuple[str, ...]) -> str:
+    """What people are told of these machines."""
+    several = f"{names[0]} and {len(names) - 1} more machines" if names[1:] else names[0]
+    return (
+        f"Another growth buys machines with the id of this cluster: no NodeRequest here was for "
+        f"{several}. Machines without a NodeRequest and a Node may be in use there, so none of "
+        "them is deleted. Give one of the clusters another --cluster-id."
+    )
+
+
 def _was_told(key: ClassKey, world: World) -> bool:
-    """Whether a pool of the cloud says so."""
+    """Whether the node class says so, or one of its pools."""
+    node_class = world.node_classes.get(key)
+    known = () if node_class is None else node_class.status.conditions
+    said = condition_of_type(known, ANOTHER_WRITER)
+    if said is not None and said.status is Truth.TRUE:
+        return True
     pools = (pool for pool in world.pools.values() if node_class_of(pool, world) == key)
     told = (condition_of_type(pool.status.conditions, HELD) for pool in pools)
     return any(

@@ -282,6 +282,12 @@ def wrong_clock(cluster: Cluster) -> None:
 FAIL, WARN = Level.FAIL, Level.WARN
 BLOCKED = {"reason": "AccessRefused", "message": "Secret growth-system/hetzner isn't there"}
 DOUBT = {"type": "PricesBelieved", "reason": "Implausible", "message": "cx23: it costs nothing"}
+ANOTHER = {
+    "type": "AnotherWriter",
+    "status": "True",
+    "reason": "MachinesOfAnother",
+    "message": "Another growth buys machines",
+}
 PAUSED = {"type": "Paused", "status": "True", "reason": "Paused", "message": "until noon"}
 CLAIMED = {
     "type": "Contested",
@@ -522,6 +528,13 @@ BROKEN: dict[str, Broken] = {
         "class default",
         "it costs nothing",
         "last plausible prices",
+    ),
+    "another growth buys there": Broken(
+        classes(observedGeneration=1, conditions=[ANOTHER]),
+        WARN,
+        "class default",
+        "Another growth buys machines",
+        "GrowthAnotherWriter",
     ),
     "a containerd that is too old": Broken(
         joins_by_kubeadm("1.37.0", "debian-13"),

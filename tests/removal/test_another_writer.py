@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
+from growth.api.conditions import condition_of_type
 from growth.api.written import write_time
 from reconciler import pools
 from reconciler import removal as removing
 from reconciler.core.actions import EmitEvent, OpenRemoval
 from reconciler.core.installation import FormerInstallation, Installation
 from reconciler.pools import removal_held
+from reconciler.pools.node_classes import node_class_status
+from reconciler.providers.port import Checked
 from reconciler.removal import another_writer
 from reconciler.removal.ledger import RemovalLedger
 from tests.reconciler.build import START, at, pool, request, said_by
@@ -35,10 +38,15 @@ def bought(seconds: float, name: str = "default-theirs") -> Machine:
     return machine(name, created_at=START + timedelta(seconds=seconds))
 
 
-def lived(*objects: Any, shown: tuple[Machine, ...], unseen: float = 0.0) -> World:
+def lived(
+    *objects: Any, shown: tuple[Machine, ...], unseen: float = 0.0, of_class: Any = None
+) -> World:
     """A world in which a process has led since the beginning, and has seen the orphans twice."""
-    led = passed(world(*objects), LED_SINCE, memory=RemovalLedger(unseen=unseen))
-    return passed(world(*objects, shown=shown), 100, memory=led.ledger.removal)
+    before, after = world(*objects), world(*objects, shown=shown)
+    if of_class is not None:
+        before, after = (with_class_told(each, of_class) for each in (before, after))
+    led = passed(before, LED_SINCE, memory=RemovalLedger(unseen=unseen))
+    return passed(after, 100, memory=led.ledger.removal)
 
 
 def passed(given: World, seconds: float, *, memory: RemovalLedger | None = None) -> World:
@@ -63,6 +71,7 @@ def later(given: World, seconds: float) -> World:
     assert sight.listing is not None
     shown = tuple(sight.listing.machines.values())
     fresh = world(*given.pools.values(), shown=shown, listed_at=seconds - 0.5)
+    fresh = msgspec.structs.replace(fresh, node_classes=given.node_classes)
     return fresh.remembering(replace(fresh.ledger, removal=given.ledger.removal))
 
 
@@ -161,6 +170,56 @@ def telling() -> Any:
     return told.model_copy(
         update={"status": told.status.model_copy(update={"conditions": conditions})}
     )
+
+
+def class_status(given: World, seconds: float = 200.0) -> Any:
+    checked = Checked(at=0.0, generation=0)
+    known = msgspec.structs.replace(given, checks={CLOUD: checked})
+    return node_class_status(CLOUD, known, at(seconds))
+
+
+def told_of_class(given: World) -> tuple[str, str, str] | None:
+    found = condition_of_type(class_status(given).conditions, "AnotherWriter")
+    return None if found is None else (found.status.value, found.reason, found.message)
+
+
+def with_class_told(given: World, told: Any) -> World:
+    """The world after a status of the class was written."""
+    after = given.node_classes[CLOUD].model_copy(update={"status": told})
+    return msgspec.structs.replace(given, node_classes={CLOUD: after})
+
+
+def test_the_node_class_says_so_from_the_first_time_on() -> None:
+    assert told_of_class(lived(shown=())) is None
+    given = lived(shown=(bought(YOUNG),))
+    found = told_of_class(given)
+    assert found is not None
+    assert found[:2] == ("True", "MachinesOfAnother")
+    assert "default-theirs" in found[2]
+
+
+def test_the_node_class_is_not_written_again_when_others_buy_more() -> None:
+    given = lived(shown=(bought(YOUNG),))
+    more = lived(shown=(bought(YOUNG), bought(YOUNG, "default-more")))
+    told = class_status(given)
+    assert class_status(with_class_told(more, told), 300.0) == told
+
+
+def test_the_node_class_says_nothing_new_without_a_listing() -> None:
+    told = class_status(lived(shown=(bought(YOUNG),)))
+    blind = lived(shown=())
+    blind = blind.remembering(replace(blind.ledger, removal=RemovalLedger()))
+    assert class_status(with_class_told(blind, told), 300.0) == told
+
+
+def test_a_restart_is_survived_by_the_class_too_and_it_ends_with_the_last_orphan() -> None:
+    """A class may have no pool any more that remembers."""
+    told = class_status(lived(shown=(bought(YOUNG),)))
+    again = lived(shown=(bought(-100.0),), of_class=told)
+    assert opened(again) == []
+    found = told_of_class(lived(shown=(), of_class=told))
+    assert found is not None
+    assert found[:2] == ("False", "NoneSeen")
 
 
 def test_a_restart_makes_nothing_of_it_deletable() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.api.kinds import NODE_CLASSES
+from growth.api.nodeclass import ANOTHER_WRITER
 from growth.api.nodepool import OBSERVING, NodePool
 from growth.api.wellknown import SEVERAL_CURRENCIES, TYPES_MISSING
 from growth.cli.doctor.examination.finding import fail, ok, warn
@@ -43,11 +44,21 @@ def _of_class(document: dict[str, Any]) -> Finding:
             "reconciler"
         )
         return warn(subject, str(doubts[0]["message"]), hint)
+    if told := _another_writer(status):
+        hint = "runbook GrowthAnotherWriter says how to find out which cluster it is"
+        return warn(subject, told, hint)
     if outdated := _outdated(document.get("spec", {})):
         text = f"the containerd of {', '.join(outdated)} is too old for Kubernetes 1.37 or newer"
         hint = "use a snapshot that contains containerd 2 and Kubernetes, and remove version"
         return warn(subject, text, hint)
     return ok(subject, "machines can be created")
+
+
+def _another_writer(status: dict[str, Any]) -> str:
+    """What the class says of another growth that buys there; empty if there is none."""
+    found = {each["type"]: each for each in status.get("conditions", ())}
+    told = found.get(ANOTHER_WRITER, {})
+    return str(told["message"]) if told.get("status") == "True" else ""
 
 
 def _outdated(spec: dict[str, Any]) -> list[str]:
