@@ -1,12 +1,11 @@
 """One pass: a world in, at most one sequence of actions for each cluster out.
 
 First each cluster by itself: its way in, its report, its way out. Then which clusters have become
-superfluous, and which regions need one more, by the states that the first part leads to.
+superfluous, and which regions need one more: by states that are written, and don't change now.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from fleet.clusters.deleting import deprovisioning_steps, unstoppable_ending
@@ -27,56 +26,71 @@ from fleet.nodes.steps import NodeStep
 from fleet.reports.judging import judged_report
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from fleet.core.actions import ClusterSequence
-    from fleet.core.clusters import ClusterRecord
+    from fleet.core.clusters import FleetCluster, FleetRegion, RegionKey
     from fleet.core.world import FleetWorld
 
 
 def fleet_pass(world: FleetWorld, now: datetime) -> tuple[ClusterSequence, ...]:
     """What to do now. Raises `FleetUnseen` if not all clusters are known."""
     clusters = world.known_clusters()
-    alone = {each.name: _sequence_of(each, world) for each in clusters}
-    after = [_after(each, alone[each.name]) for each in clusters]
+    alone = {each.name: _sequence_of(each, world, now) for each in clusters}
+    # A state that is only decided on isn't true yet: its write may fail.
+    settled = [each for each in clusters if not _changes(alone[each.name])]
+    moving = {each.key for each in clusters if _changes(alone[each.name])}
     return (
         *(sequence for sequence in alone.values() if sequence),
-        *(_leaving(after, alone, world)),
-        *(_coming(after, world, now)),
+        *_leaving(settled, alone, world),
+        *_coming(clusters, world, now, moving=moving),
     )
 
 
-def _sequence_of(cluster: ClusterRecord, world: FleetWorld) -> ClusterSequence:
+def _changes(sequence: ClusterSequence) -> bool:
+    """Whether a sequence changes the state of its cluster."""
+    return any(isinstance(each, SetState) for each in sequence)
+
+
+def _sequence_of(cluster: FleetCluster, world: FleetWorld, now: datetime) -> ClusterSequence:
     """What a cluster needs by itself."""
     if cluster.is_leaving:
-        return unstoppable_ending(cluster, is_at_provider=cluster.name in world.sights)
+        return unstoppable_ending(cluster, world.sights.get(cluster.name))
+    if cluster.state is ClusterState.PROVISIONING:
+        return _provisioning(cluster, world, now)
     return _BY_STATE.get(cluster.state, _reporting)(cluster, world)
 
 
-def _accepted(cluster: ClusterRecord, _: FleetWorld) -> ClusterSequence:
+def _accepted(cluster: FleetCluster, _: FleetWorld) -> ClusterSequence:
     state = SetState(cluster.name, ClusterState.PROVISIONING)
     return (CreateCluster(cluster.name), state)
 
 
-def _provisioning(cluster: ClusterRecord, world: FleetWorld) -> ClusterSequence:
-    sight = world.sights.get(cluster.name)
-    if sight is None:
-        # Its creation was lost, and asking again finds it if it wasn't.
-        return (CreateCluster(cluster.name),)
-    return _changed(cluster, state_by_provider(sight.progress))
+def _provisioning(cluster: FleetCluster, world: FleetWorld, now: datetime) -> ClusterSequence:
+    sight, region = world.sights.get(cluster.name), _region_of(cluster, world)
+    state = ClusterState.PROVISIONING if sight is None else state_by_provider(sight.progress)
+    is_late = region is not None and now - cluster.since > region.provisioning_deadline
+    if state is ClusterState.PROVISIONING and is_late:
+        return _changed(cluster, ClusterState.FAILED)
+    # If its creation was lost, it is asked for again; one that is there is found then.
+    return (CreateCluster(cluster.name),) if sight is None else _changed(cluster, state)
 
 
-def _installing(cluster: ClusterRecord, world: FleetWorld) -> ClusterSequence:
+def _region_of(cluster: FleetCluster, world: FleetWorld) -> FleetRegion | None:
+    return next((each for each in world.regions if each.key == cluster.key), None)
+
+
+def _installing(cluster: FleetCluster, world: FleetWorld) -> ClusterSequence:
     sight = world.sights.get(cluster.name)
     is_equipped = sight is not None and sight.is_equipped
     state = state_after_installing(is_equipped=is_equipped, agent_reports=world.agents_report)
     return _changed(cluster, state) if is_equipped else (Equip(cluster.name),)
 
 
-def _reporting(cluster: ClusterRecord, world: FleetWorld) -> ClusterSequence:
+def _reporting(cluster: FleetCluster, world: FleetWorld) -> ClusterSequence:
     report, sight = world.reports.get(cluster.name), world.sights.get(cluster.name)
-    region = next((each for each in world.regions if each.key == cluster.key), None)
+    region = _region_of(cluster, world)
     if report is None or region is None:
         return ()
     scaled = ScaledCluster(model_t=region.model_t, multi_az=cluster.multi_az, scales=region.scales)
@@ -88,18 +102,17 @@ def _reporting(cluster: ClusterRecord, world: FleetWorld) -> ClusterSequence:
     return steps
 
 
-def _deprovisioning(cluster: ClusterRecord, world: FleetWorld) -> ClusterSequence:
+def _deprovisioning(cluster: FleetCluster, world: FleetWorld) -> ClusterSequence:
     return deprovisioning_steps(cluster, world.known_clusters())
 
 
-def _failed(_cluster: ClusterRecord, _world: FleetWorld) -> ClusterSequence:
+def _failed(_cluster: FleetCluster, _world: FleetWorld) -> ClusterSequence:
     """A failed cluster stays for people to look at, and goes when they delete it."""
     return ()
 
 
 _BY_STATE: Final = {
     ClusterState.ACCEPTED: _accepted,
-    ClusterState.PROVISIONING: _provisioning,
     ClusterState.PROVISIONED: _installing,
     ClusterState.DEPROVISIONING: _deprovisioning,
     ClusterState.FAILED: _failed,
@@ -107,30 +120,28 @@ _BY_STATE: Final = {
 """In all other states, a report decides."""
 
 
-def _changed(cluster: ClusterRecord, state: ClusterState) -> ClusterSequence:
+def _changed(cluster: FleetCluster, state: ClusterState) -> ClusterSequence:
     return () if state is cluster.state else (SetState(cluster.name, state),)
 
 
-def _after(cluster: ClusterRecord, sequence: ClusterSequence) -> ClusterRecord:
-    """The cluster in the state that its sequence leads to."""
-    states = [each.state for each in sequence if isinstance(each, SetState)]
-    return replace(cluster, state=states[-1]) if states else cluster
-
-
 def _leaving(
-    after: list[ClusterRecord], alone: dict[str, ClusterSequence], world: FleetWorld
+    settled: list[FleetCluster], alone: Mapping[str, ClusterSequence], world: FleetWorld
 ) -> Iterator[ClusterSequence]:
     """Clusters that have become superfluous and have nothing else to do."""
     scaled = {each.key for each in world.regions if each.scales}
-    for each in superfluous_clusters(after):
+    for each in superfluous_clusters(settled):
         if each.key in scaled and not alone[each.name]:
             yield (SetState(each.name, ClusterState.DEPROVISIONING),)
 
 
 def _coming(
-    after: list[ClusterRecord], world: FleetWorld, now: datetime
+    clusters: Sequence[FleetCluster],
+    world: FleetWorld,
+    now: datetime,
+    *,
+    moving: Collection[RegionKey],
 ) -> Iterator[ClusterSequence]:
-    """One new cluster for each region that needs it."""
+    """One new cluster for each region that needs it and in which no state is changing."""
     for region in world.regions:
-        if needs_cluster(region, after):
-            yield (CreateRecord(cluster_to_come(region, after, now=now)),)
+        if region.key not in moving and needs_cluster(region, clusters, now=now):
+            yield (CreateRecord(cluster_to_come(region, clusters, now=now)),)

@@ -23,25 +23,37 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from fleet.core.actions import ClusterSequence
-    from fleet.core.clusters import ClusterRecord
+    from fleet.core.clusters import FleetCluster
+    from fleet.core.provider import ClusterSight
 
 
-def unstoppable_ending(cluster: ClusterRecord, *, is_at_provider: bool) -> ClusterSequence:
+def unstoppable_ending(cluster: FleetCluster, sight: ClusterSight | None) -> ClusterSequence:
     """The rest, once nothing keeps a cluster: its record goes when its provider has none."""
-    steps = _all_steps(cluster)
-    return steps if is_at_provider else (*steps, DropRecord(cluster.name))
+    if not cluster.is_soft_deleted:
+        return _all_steps(cluster)
+    if sight is not None:
+        return () if sight.is_deleting else (DeleteCluster(cluster.name),)
+    # Whatever failed at first is done at last.
+    return (
+        RemoveIdentity(cluster.name),
+        RemoveAgentAccount(cluster.name),
+        DropRecord(cluster.name),
+    )
 
 
 def deprovisioning_steps(
-    cluster: ClusterRecord, clusters: Collection[ClusterRecord]
+    cluster: FleetCluster, clusters: Collection[FleetCluster]
 ) -> ClusterSequence:
     """What to do now with a cluster that is deprovisioning."""
-    if not may_be_deleted(cluster, clusters):
+    if may_be_deleted(cluster, clusters):
+        return _all_steps(cluster)
+    if cluster.instances or not has_ready_sibling(cluster, clusters):
         return (SetState(cluster.name, ClusterState.READY),)
-    return _all_steps(cluster)
+    # Something may have come just before the state was written: the next count tells.
+    return ()
 
 
-def _all_steps(cluster: ClusterRecord) -> ClusterSequence:
+def _all_steps(cluster: FleetCluster) -> ClusterSequence:
     return (
         DeleteCluster(cluster.name),
         SoftDelete(cluster.name),
@@ -50,8 +62,8 @@ def _all_steps(cluster: ClusterRecord) -> ClusterSequence:
     )
 
 
-def may_be_deleted(cluster: ClusterRecord, clusters: Collection[ClusterRecord]) -> bool:
+def may_be_deleted(cluster: FleetCluster, clusters: Collection[FleetCluster]) -> bool:
     """Whether a cluster may be deleted at the provider, or already is."""
     if cluster.is_leaving:
         return True
-    return cluster.instances == 0 and has_ready_sibling(cluster, clusters)
+    return cluster.is_empty and has_ready_sibling(cluster, clusters)

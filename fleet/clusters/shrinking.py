@@ -14,22 +14,21 @@ from fleet.core.states import ClusterState
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from fleet.core.clusters import ClusterRecord
+    from fleet.core.clusters import FleetCluster
 
 
-def is_superfluous(cluster: ClusterRecord, clusters: Iterable[ClusterRecord]) -> bool:
+def is_superfluous(cluster: FleetCluster, clusters: Iterable[FleetCluster]) -> bool:
     """Whether nobody would miss a cluster. One whose instances aren't known isn't empty."""
-    is_empty = cluster.instances == 0
-    is_ready = cluster.state is ClusterState.READY
-    return is_empty and is_ready and has_ready_sibling(cluster, clusters)
+    is_candidate = cluster.state is ClusterState.READY and cluster.is_empty
+    return is_candidate and not cluster.is_leaving and has_ready_sibling(cluster, clusters)
 
 
-def has_ready_sibling(cluster: ClusterRecord, clusters: Iterable[ClusterRecord]) -> bool:
+def has_ready_sibling(cluster: FleetCluster, clusters: Iterable[FleetCluster]) -> bool:
     """Whether another cluster of the same provider and region is ready."""
     return any(each.is_ready_sibling_of(cluster) for each in clusters)
 
 
-def superfluous_clusters(clusters: Sequence[ClusterRecord]) -> list[ClusterRecord]:
+def superfluous_clusters(clusters: Sequence[FleetCluster]) -> list[FleetCluster]:
     """All clusters that go now. The newest go first, as they are the least used to."""
     left = {each.name: each for each in clusters}
     chosen = []

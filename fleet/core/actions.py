@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from fleet.core.clusters import ClusterRecord
+    from fleet.core.clusters import FleetCluster
     from fleet.core.states import ClusterState
 
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class CreateRecord:
     """Write down a new cluster. Nothing has been asked of the provider yet."""
 
-    record: ClusterRecord
+    record: FleetCluster
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
 
 from fleet.core.states import ClusterState
 
@@ -11,6 +12,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from fleet.core.amounts import CapacityAmounts
+
+
+SETTLING: Final = timedelta(minutes=1)
+"""How long after a change of state a report may still tell of the time before it."""
 
 
 @dataclass(frozen=True, order=True)
@@ -32,10 +37,12 @@ class FleetRegion:
     """Whether the fleet adds and removes nodes and clusters by itself."""
     most: int | None = None
     """How many clusters there may be. None: as many as are needed."""
+    provisioning_deadline: timedelta = timedelta(hours=2)
+    """How long a cluster may take until it is there. After that it has failed."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClusterRecord:
+class FleetCluster:
     """What the fleet knows of one cluster. It is written before anything is done."""
 
     name: str
@@ -46,6 +53,8 @@ class ClusterRecord:
     multi_az: bool = True
     instances: int | None = None
     """How many instances run in it. None: not known, or not lately."""
+    counted_at: datetime | None = None
+    """When its agent counted them."""
     is_asked_to_go: bool = False
     """Whether its deletion was asked for at the provider, which can't be taken back."""
     is_soft_deleted: bool = False
@@ -53,10 +62,17 @@ class ClusterRecord:
     is_deleted_by_hand: bool = False
     """Whether a person deletes it, whatever its siblings are."""
 
-    def is_ready_sibling_of(self, other: ClusterRecord) -> bool:
+    def is_ready_sibling_of(self, other: FleetCluster) -> bool:
         """Whether it can take what the other one would have taken."""
         is_sibling = self.name != other.name and self.key == other.key
         return is_sibling and self.state is ClusterState.READY and not self.is_leaving
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it certainly has no instance, even if some came just before its state changed."""
+        if self.instances != 0 or self.counted_at is None:
+            return False
+        return self.counted_at >= self.since + SETTLING
 
     @property
     def is_leaving(self) -> bool:

@@ -33,5 +33,6 @@ class ClusterSight:
 
     progress: ProviderProgress
     counts: NodeCounts = NodeCounts(desired=None, existing=None)
+    is_deleting: bool = False
     is_equipped: bool = False
     """Whether everything is installed that each cluster gets, such as its agent."""

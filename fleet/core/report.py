@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from fleet.core.amounts import CapacityAmounts
 
 
@@ -43,5 +45,7 @@ class AgentReport:
     """How many nodes to add or remove at once."""
     delta: CapacityAmounts
     """How much capacity `node_delta` nodes have."""
+    written_at: datetime | None = None
+    """When the agent wrote it, by its own clock. None: it doesn't say."""
     instances: int | None = None
     """How many instances run in the cluster. None: the agent doesn't count them."""

@@ -10,7 +10,7 @@ from growth.errors import RetryLater
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fleet.core.clusters import ClusterRecord, FleetRegion
+    from fleet.core.clusters import FleetCluster, FleetRegion
     from fleet.core.provider import ClusterSight
     from fleet.core.report import AgentReport
 
@@ -24,7 +24,7 @@ class FleetWorld:
     """All regions and clusters, and what providers and agents say of them."""
 
     regions: tuple[FleetRegion, ...]
-    clusters: tuple[ClusterRecord, ...] | None
+    clusters: tuple[FleetCluster, ...] | None
     """All records. None: they couldn't be read completely."""
     sights: Mapping[str, ClusterSight] = field(default_factory=dict)
     """Clusters at their providers, by name."""
@@ -33,7 +33,7 @@ class FleetWorld:
     agents_report: bool = True
     """Whether clusters have agents that report; without them, one that is there is ready."""
 
-    def known_clusters(self) -> tuple[ClusterRecord, ...]:
+    def known_clusters(self) -> tuple[FleetCluster, ...]:
         """All records, if they are known."""
         if self.clusters is None:
             raise FleetUnseen("not all clusters of the fleet could be read")

@@ -7,6 +7,7 @@ are ignored, so that newer agents can say more.
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from fleet.core.amounts import CapacityAmounts
@@ -28,6 +29,9 @@ LEAVES: Final = (
 
 INSTANCES: Final = "instances"
 """A leaf that agents of KAS don't have. A cluster whose agent doesn't send it is never empty."""
+
+WRITTEN_AT: Final = "reportedAt"
+"""Another one: with it, a report that was held up on its way doesn't undo what came after it."""
 
 _TEXTS: Final = frozenset({"dataRetentionSize", "ingressEgressThroughputPerSec"})
 _MAY_BE_NEGATIVE: Final = "remaining."
@@ -63,6 +67,7 @@ def _report(told: dict[str, Any]) -> AgentReport:
         node_delta=leaves["resizeInfo.nodeDelta"],
         delta=_amounts(leaves, "resizeInfo.delta"),
         instances=_instances(told.get(INSTANCES)),
+        written_at=_moment(told.get(WRITTEN_AT)),
     )
 
 
@@ -89,6 +94,18 @@ def _checked(path: str, value: Any) -> Any:
 
 def _instances(value: Any) -> int | None:
     return None if value is None else int(_checked(INSTANCES, value))
+
+
+def _moment(value: Any) -> datetime | None:
+    if value is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise ReportRefused(WRITTEN_AT, "must be a time, such as 2026-01-02T03:04:05Z") from None
+    if moment.tzinfo is None:
+        raise ReportRefused(WRITTEN_AT, "must have a time zone, such as Z")
+    return moment
 
 
 def _amounts(leaves: dict[str, Any], path: str) -> CapacityAmounts:

@@ -15,7 +15,7 @@ from growth.service.request_body import RequestRefused
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from fleet.core.clusters import ClusterRecord
+    from fleet.core.clusters import FleetCluster
     from fleet.reports.access import AgentClaims
     from fleet.reports.configuration import AgentConfiguration
     from fleet.serving.inbox import ReportInbox
@@ -32,7 +32,7 @@ class ReportDesk:
 
     def __init__(
         self,
-        clusters: Callable[[], Mapping[str, ClusterRecord] | None],
+        clusters: Callable[[], Mapping[str, FleetCluster] | None],
         *,
         inbox: ReportInbox,
         configuration: AgentConfiguration,
@@ -59,6 +59,7 @@ class ReportDesk:
             report = report_in(body)
             record = self._found(cluster)
             if record is None or record.state not in REPORTING:
+                self._inbox.count(cluster, report)
                 return
             # A value that can't be read is its agent's mistake, and is said before the pass.
             agent_is_ready(report.conditions)
@@ -70,6 +71,6 @@ class ReportDesk:
         """What an admitted agent is told."""
         return self._configuration
 
-    def _found(self, cluster: str) -> ClusterRecord | None:
+    def _found(self, cluster: str) -> FleetCluster | None:
         record = (self._clusters() or {}).get(cluster)
         return None if record is None or record.is_soft_deleted else record

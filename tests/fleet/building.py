@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from fleet.core.amounts import CapacityAmounts
-from fleet.core.clusters import ClusterRecord, FleetRegion, RegionKey
+from fleet.core.clusters import FleetCluster, FleetRegion, RegionKey
 from fleet.core.provider import ClusterSight, NodeCounts, ProviderProgress
 from fleet.core.report import AgentCondition, AgentReport, ReportedNodes
 from fleet.core.states import ClusterState
 from fleet.nodes.scaled import ScaledCluster
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+BEFORE = NOW - timedelta(hours=1)
+LONG_AGO = NOW - timedelta(days=100)
 KEY = RegionKey("aws", "us-east-1")
 READY = (AgentCondition(type="Ready", status="True"),)
 
@@ -46,9 +48,10 @@ def a_region(key: RegionKey = KEY, **known: Any) -> FleetRegion:
     return FleetRegion(**{"key": key, "model_t": MODEL_T, **known})
 
 
-def a_cluster(name: str = "a", state: str = "ready", **known: Any) -> ClusterRecord:
-    defaults = {"key": KEY, "since": NOW, "instances": 1}
-    return ClusterRecord(name=name, state=ClusterState(state), **{**defaults, **known})
+def a_cluster(name: str = "a", state: str = "ready", **known: Any) -> FleetCluster:
+    since = LONG_AGO if state == ClusterState.FAILED else BEFORE
+    defaults = {"key": KEY, "since": since, "instances": 1, "counted_at": NOW}
+    return FleetCluster(name=name, state=ClusterState(state), **{**defaults, **known})
 
 
 def a_sight(nodes: int | None = 6, progress: str = "ready", **known: Any) -> ClusterSight:

@@ -29,7 +29,7 @@ from tests.fleet.building import a_cluster, amounts
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from fleet.core.clusters import ClusterRecord
+    from fleet.core.clusters import FleetCluster
 
 PATIENCE = 60
 """Seconds until a test gives up, on a machine that does much else."""
@@ -72,7 +72,7 @@ class Api:
         self.place = place
         self.session = session
         self.reader = TokenTable()
-        self.clusters: dict[str, ClusterRecord] | None = {each.name: each for each in CLUSTERS}
+        self.clusters: dict[str, FleetCluster] | None = {each.name: each for each in CLUSTERS}
         self.inbox = ReportInbox()
         self.registry = CollectorRegistry()
         self.now = 0.0
@@ -142,7 +142,7 @@ async def test_a_report_is_taken_for_the_next_pass(api: Api) -> None:
     assert await api.put(body) == 204
 
     assert api.inbox.taken()["a"].remaining == amounts(7, 0)
-    assert api.inbox.instances("a") == 0
+    assert api.inbox.count_of("a").instances == 0
 
 
 async def test_a_report_that_is_sent_again_counts_once_in_a_pass(api: Api) -> None:

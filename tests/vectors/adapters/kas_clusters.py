@@ -25,7 +25,7 @@ from tests.vectors.registry import adapts
 
 if TYPE_CHECKING:
     from fleet.core.actions import FleetAction
-    from fleet.core.clusters import ClusterRecord
+    from fleet.core.clusters import FleetCluster
     from tests.vectors.rows import Json
 
 FAILS = "fails"
@@ -92,7 +92,7 @@ def cluster_scale_up(given: Json) -> Json:
     }
 
 
-def _clusters(given: Json, regions: Any, provider: str) -> tuple[ClusterRecord, ...]:
+def _clusters(given: Json, regions: Any, provider: str) -> tuple[FleetCluster, ...]:
     states = regions if isinstance(regions, dict) else {}
     told = [(region, state) for region in states for state in states[region]]
     told += [(each["region"], each["state"]) for each in given.get("clusters", ())]
@@ -120,12 +120,12 @@ def cluster_scale_down(given: Json) -> Json:
     }
 
 
-def _siblings(given: Json) -> list[ClusterRecord]:
+def _siblings(given: Json) -> list[FleetCluster]:
     told = given.get("siblings") or ["ready"] * (given.get("ready_in_region", 1) - 1)
     return [_sibling(f"sibling-{number}", each) for number, each in enumerate(told)]
 
 
-def _sibling(name: str, told: str) -> ClusterRecord:
+def _sibling(name: str, told: str) -> FleetCluster:
     """Such as `ready`, or `ready @other-region`."""
     state, _, place = (part.strip() for part in told.partition("@"))
     provider = place if "provider" in place else KEY.provider
@@ -163,7 +163,7 @@ def _failing_deletion(given: Json) -> frozenset[type]:
     return frozenset(action for action, fails in faults.items() if fails)
 
 
-def _world(clusters: list[ClusterRecord] | None, **known: Any) -> FleetWorld:
+def _world(clusters: list[FleetCluster] | None, **known: Any) -> FleetWorld:
     known_clusters = None if clusters is None else tuple(clusters)
     return FleetWorld(regions=(a_region(most=0),), clusters=known_clusters, **known)
 
@@ -184,6 +184,6 @@ def _carried_out(sequence: Any, failing: frozenset[type]) -> SequenceOutcome:
     return asyncio.run(carry_out_sequence(sequence, do))
 
 
-def _state(cluster: ClusterRecord, outcome: SequenceOutcome) -> str:
+def _state(cluster: FleetCluster, outcome: SequenceOutcome) -> str:
     states = [each.state for each in outcome.done if isinstance(each, SetState)]
     return (states or [cluster.state])[-1].value

@@ -15,6 +15,7 @@ from tests.vectors.registry import adapts
 
 if TYPE_CHECKING:
     from fleet.core.amounts import CapacityAmounts
+    from fleet.core.report import AgentReport
     from tests.vectors.rows import Json
 
 
@@ -53,7 +54,7 @@ def scaling_in_progress(given: Json) -> Json:
 NODES = ("ceiling", "floor", "current", "workload_minimum")
 
 
-def report_of(given: Json, **more: Any) -> Any:
+def report_of(given: Json, **more: Any) -> AgentReport:
     """The report of a row, wherever it names its parts."""
     told = {**given, **given.get("node_info", {})}
     if "minimum" in told:

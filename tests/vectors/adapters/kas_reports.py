@@ -25,7 +25,8 @@ from tests.vectors.adapters.kas_nodes import pair, report_of, scaled_of
 from tests.vectors.registry import adapts
 
 if TYPE_CHECKING:
-    from fleet.core.clusters import ClusterRecord
+    from fleet.core.clusters import FleetCluster
+    from fleet.core.report import AgentReport
     from tests.vectors.rows import Json
 
 ISSUER = "jwks endpoint"
@@ -84,7 +85,9 @@ def report_integration(given: Json) -> Json:
     nodes = given.get("initial_compute", 0)
     states, compute, fleet = [], [], [cluster]
     for step in steps:
-        cluster, nodes, fleet = _reported(given, step, cluster, nodes)
+        cluster, nodes, _ = _reported(given, step, cluster, nodes)
+        # Whether clusters come is decided on the states that are written by then.
+        _, _, fleet = _reported(given, None, cluster, nodes)
         states.append(cluster.state.value)
         compute.append(nodes)
     return {
@@ -97,16 +100,16 @@ def report_integration(given: Json) -> Json:
 
 
 def _reported(
-    given: Json, step: Json, cluster: ClusterRecord, nodes: int
-) -> tuple[ClusterRecord, int, list[ClusterRecord]]:
-    conditions = _conditions(step["conditions"]) if "conditions" in step else READY
-    report = report_of(step, conditions=conditions)
-    now = nodes or report.nodes.current
+    given: Json, step: Json | None, cluster: FleetCluster, nodes: int
+) -> tuple[FleetCluster, int, list[FleetCluster]]:
+    """One pass, with a report or without one."""
+    report = None if step is None else _report(step)
+    now = nodes or (report.nodes.current if report else 0)
     world = FleetWorld(
         regions=(a_region(model_t=pair(given.get("model_t", 100))),),
         clusters=(cluster,),
         sights={"a": a_sight(now)},
-        reports={"a": report},
+        reports={"a": report} if report else {},
     )
     fleet = [cluster]
     for action in (each for sequence in fleet_pass(world, NOW) for each in sequence):
@@ -120,6 +123,11 @@ def _reported(
             case _:
                 raise AssertionError(action)
     return cluster, now, fleet
+
+
+def _report(step: Json) -> AgentReport:
+    conditions = _conditions(step["conditions"]) if "conditions" in step else READY
+    return report_of(step, conditions=conditions)
 
 
 @adapts("api_validation", system="kas")
