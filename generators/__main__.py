@@ -12,6 +12,7 @@ from generators.metrics import metrics_page
 from generators.monitoring import monitoring_files
 from generators.objects import objects_page
 from generators.settings import settings_page
+from generators.staircase import staircase_picture
 from growth.api.crd import definition_files
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ GENERATED: Final[Mapping[str, Callable[[], Mapping[str, str]]]] = {
     "manifests/base": registration_files,
     "manifests/monitoring": monitoring_files,
     "manifests/charts": charts,
+    "docs/concepts": lambda: {"sizing.svg": staircase_picture()},
     "docs/reference": lambda: {
         "objects.md": objects_page(),
         "metrics.md": metrics_page(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from growth.api.hetznernodeclass import HetznerNodeClass
+from growth.api.hvpa import Hvpa
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
 from growth.api.noderecord import NodeRecord
@@ -24,5 +25,7 @@ KINDS: Final[dict[str, type[CustomResource]]] = {
     kind.__name__: kind for kind in (NodePool, NodeRequest, NodeRecord, NodeRemovalRequest)
 } | dict(NODE_CLASSES)
 """Kind -> model."""
+FILE_KINDS: Final[dict[str, type[CustomResource]]] = KINDS | {Hvpa.__name__: Hvpa}
+"""Kind -> model, of what files may contain: Hvpa has no definition, it is only planned with."""
 
-__all__ = ["GROUP", "GROUP_VERSION", "KINDS", "NODE_CLASSES", "SEED_GROUP_VERSION"]
+__all__ = ["FILE_KINDS", "GROUP", "GROUP_VERSION", "KINDS", "NODE_CLASSES", "SEED_GROUP_VERSION"]

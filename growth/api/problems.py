@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 from typing_extensions import override
 
 from growth.api.bounds import SUBDOMAIN
-from growth.api.kinds import KINDS
+from growth.api.kinds import FILE_KINDS
 from growth.api.model import model_within
 from growth.api.wellknown import GROUP, GROUP_VERSION
 from growth.spelling import did_you_mean
@@ -68,7 +68,7 @@ def written_path(path: Path) -> str:
 
 def read_strictly(document: Mapping[str, Any]) -> CustomResource | tuple[DocumentProblem, ...]:
     """The object that a document of our group describes, or everything that is wrong with it."""
-    model = KINDS.get(str(document.get("kind")))
+    model = FILE_KINDS.get(str(document.get("kind")))
     if model is None:
         return (_unknown_kind(document.get("kind")),)
     if document.get("apiVersion") != GROUP_VERSION:
@@ -101,7 +101,7 @@ def _wrong_name(name: str) -> DocumentProblem | None:
 def _unknown_kind(kind: object) -> DocumentProblem:
     if not isinstance(kind, str) or not kind:
         return DocumentProblem(path=("kind",), text="Required value")
-    known = did_you_mean(kind, KINDS) or f"it has {', '.join(KINDS)}"
+    known = did_you_mean(kind, FILE_KINDS) or f"it has {', '.join(FILE_KINDS)}"
     return DocumentProblem(path=("kind",), text=f'group {GROUP} has no kind "{kind}": {known}')
 
 

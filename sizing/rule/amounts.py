@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import enum
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, NamedTuple, TypeAlias
+
+from growth.api.hvpa import Combine
 
 NONE: Final = Fraction(0)
 
@@ -25,13 +26,6 @@ Sizes: TypeAlias = Mapping[Sized, Fraction]
 """By container and resource."""
 Margins: TypeAlias = "Mapping[str, Margin]"
 """By resource."""
-
-
-class Combine(enum.Enum):
-    """Which counts if a margin has an absolute value and a percentage."""
-
-    MAX = "max"
-    MIN = "min"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from sizing.rule.amounts import NO_MARGIN, Combine
+from growth.api.hvpa import Combine, UpdateMode
+from sizing.rule.amounts import NO_MARGIN
 from sizing.rule.windows import TimeOfDay
 
 if TYPE_CHECKING:
@@ -33,14 +34,6 @@ class BlockReason(enum.Enum):
     PARADOXICAL_SCALING = "ParadoxicalScaling"
     SOURCE_UNAVAILABLE = "SourceUnavailable"
     REPLICAS_ZERO = "ReplicasZero"
-
-
-class UpdateMode(enum.Enum):
-    """When changes of one direction are made."""
-
-    AUTO = "Auto"
-    OFF = "Off"
-    MAINTENANCE_WINDOW = "MaintenanceWindow"
 
 
 @dataclass(frozen=True, kw_only=True)

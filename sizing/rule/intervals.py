@@ -8,11 +8,12 @@ minima: between the two, a workload keeps the replicas it has.
 
 from __future__ import annotations
 
-import enum
+import itertools
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from growth.api.hvpa import Extrapolation
 from sizing.rule.amounts import NO_MARGIN, NONE
 
 if TYPE_CHECKING:
@@ -21,15 +22,14 @@ if TYPE_CHECKING:
     from sizing.rule.amounts import Amounts, Margin, Margins
 
 
-class Extrapolation(enum.Enum):
-    """How one entry of a spec stands for several intervals."""
+class IntervalsInvalid(ValueError):
+    """Entries that don't come to adjacent intervals."""
 
-    SINGLE = "single"
-    """It doesn't: it is one interval, with exactly its replicas."""
-    LINEAR = "linear"
-    """One interval for each number of replicas, with equal parts of the entry's total."""
-    HORIZONTAL_ONLY = "horizontalOnly"
-    """One interval for each number of replicas; a pod has the same size in all of them."""
+    def __init__(self, place: int, text: str) -> None:
+        super().__init__(text)
+        self.place = place
+        """The first entry that is wrong."""
+        self.text = text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +115,24 @@ def effective_intervals(
             EffectiveInterval(replicas=replicas, least=least, most=most, is_fixed=is_fixed)
         )
     return tuple(found)
+
+
+def refuse_gaps(entries: Sequence[IntervalEntry]) -> None:
+    """Raise an IntervalsInvalid if replicas or totals don't rise from interval to interval."""
+    for place, (before, entry) in enumerate(itertools.pairwise(entries), start=1):
+        if entry.max_replicas <= before.max_replicas:
+            raise IntervalsInvalid(place, "maxReplicas must rise from interval to interval")
+        if entry.max_per_pod.keys() != before.max_per_pod.keys():
+            raise IntervalsInvalid(place, "each interval needs the same resources")
+    found = [(entries.index(entry), count, most) for entry, count, most in _maxima(entries)]
+    for (_, fewer, less), (place, count, most) in itertools.pairwise(found):
+        for name in most:
+            if most[name] <= less[name]:
+                text = (
+                    f"the total of {count} replicas isn't above that of {fewer} in {name}: raise "
+                    "maxResources"
+                )
+                raise IntervalsInvalid(place, text)
 
 
 def least_total(boundary: Fraction, overlap: Margin) -> Fraction:

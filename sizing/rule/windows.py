@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from typing_extensions import override
 
+from growth.api.hvpa import TIME_OF_DAY_PATTERN
+
 if TYPE_CHECKING:
     from datetime import datetime
 
 DAY: Final = 24 * 60 * 60
-HOURS, MINUTES = "([01][0-9]|2[0-3])", "([0-5][0-9])"
-TIME_OF_DAY_PATTERN: Final = f"^{HOURS}{MINUTES}{MINUTES}([+-]){HOURS}{MINUTES}$"
 
 
 class TimeOfDay(NamedTuple):

@@ -71,6 +71,7 @@ def _evaluate(expression: str, value: Any) -> Any:
     context.add_function("sum", sum)
     context.add_function("indexOf", list.index)
     context.add_function("lastIndexOf", _last)
+    context.add_function("isSorted", lambda entries: entries == sorted(entries))
     context.add_function("format", _format)
     return cel.evaluate(expression, context)
 

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from growth.api.hvpa import UpdateMode
 from growth.scheduling.resources import CPU, MEMORY
 from sizing.rule.amounts import Margin, Sized
-from sizing.rule.blocking import BlockReason, Occasion, ScaleRules, UpdateMode
+from sizing.rule.blocking import BlockReason, Occasion, ScaleRules
 from sizing.rule.evidence import CountChange, evidence_of, reason_to_doubt
 from sizing.rule.sizing import PresentSize, Recommendation, SizeSource, size_of_workload
 from sizing.rule.windows import MaintenanceWindow

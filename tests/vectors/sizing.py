@@ -11,10 +11,11 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
+from growth.api.hvpa import Extrapolation
 from growth.scheduling.resources import CPU, MEMORY
 from sizing.rule.amounts import Margin
 from sizing.rule.blocking import Occasion, ScaleRules
-from sizing.rule.intervals import Extrapolation, IntervalEntry, effective_intervals
+from sizing.rule.intervals import IntervalEntry, effective_intervals
 from sizing.rule.sizing import (
     PresentSize,
     Recommendation,

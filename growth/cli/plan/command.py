@@ -36,8 +36,28 @@ SHOW_AFTER = 1.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of this command."""
+    parser.add_argument(
+        "subject",
+        nargs="?",
+        choices=("hvpa",),
+        help="hvpa: show the staircase of an Hvpa, its replicas and sizes under a load, instead",
+    )
     files = inputs.add_files_argument(parser)
     files.required, files.default = False, []
+    parser.add_argument(
+        "--load",
+        metavar="RESOURCE=LOWEST..HIGHEST",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="for hvpa: the load of one container in all pods, such as cpu=0..12 or "
+        "memory=1Gi..64Gi; several rise and fall together",
+    )
+    parser.add_argument(
+        "--container",
+        metavar="NAME",
+        help="for hvpa: the container with the load (default: the first one)",
+    )
     parser.add_argument(
         "--from-cluster",
         action="store_true",
@@ -83,12 +103,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "For example: growth plan -f docs/examples/hetzner -f my-app/, "
         "growth plan --from-cluster -f bigger.yaml, "
-        "or growth plan --consolidate --from-cluster"
+        "growth plan --consolidate --from-cluster, "
+        "or growth plan hvpa -f docs/examples/sizing --load cpu=0..12"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the plan. The exit code is 1 if a pod has no place."""
+    if arguments.subject == "hvpa":
+        return _staircase()(arguments)
+    if arguments.load or arguments.container:
+        raise Misconfigured("growth plan: --load and --container are for growth plan hvpa")
     if arguments.from_cluster and arguments.from_bundle:
         raise Misconfigured("growth plan: use either --from-cluster or --from-bundle")
     if not (arguments.files or arguments.from_cluster or arguments.from_bundle):
@@ -122,6 +147,14 @@ def _consolidate(arguments: argparse.Namespace) -> int:
         case _:
             print("\n".join(printing.consolidation_table(paper, seconds=seconds)))
     return 0
+
+
+def _staircase() -> Callable[[argparse.Namespace], int]:
+    try:
+        from growth.cli.plan.stairs import print_stairs  # noqa: PLC0415 - see below
+    except ModuleNotFoundError as error:
+        raise not_installed(error, command="plan") from None
+    return print_stairs
 
 
 def _consolidator() -> Callable[[argparse.Namespace], Consolidated]:

@@ -107,12 +107,18 @@ class _Solver:
         return solve(question, self._effort, seconds=SAFETY_SECONDS)
 
 
-def plan_reading(arguments: argparse.Namespace) -> PlanReading:
-    """What files and cluster describe; raises with all mistakes in the files."""
+def plan_reading(
+    arguments: argparse.Namespace, *, resized: Callable[[WhatRuns], WhatRuns] | None = None
+) -> PlanReading:
+    """What files and cluster describe; raises with all mistakes in the files.
+
+    `resized` may give the workloads of the files another size.
+    """
     prices = prices_from(arguments.catalogue)
     manifests = inputs.read_inputs(inputs.manifest_texts(arguments.files))
     live, now = _live(arguments)
     files = plan_manifests.what_runs(manifests.others, PlannedReplicas(arguments.replicas))
+    files = files if resized is None else resized(files)
     written = _objects(manifests, files, live)
     seen = as_believed(live.objects, live.records)
     return PlanReading(

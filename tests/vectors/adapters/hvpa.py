@@ -5,12 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from growth.api.hvpa import Extrapolation
 from growth.scheduling.resources import CPU, MEMORY
 from sizing.rule.amounts import Sized
 from sizing.rule.blocking import ScaleRules, TotalsChange, is_too_small
 from sizing.rule.intervals import (
     EntryDefaults,
-    Extrapolation,
     IntervalEntry,
     count_range,
     effective_intervals,

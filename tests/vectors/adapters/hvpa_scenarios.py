@@ -6,11 +6,11 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
+from growth.api.hvpa import Combine, Extrapolation, UpdateMode
 from growth.scheduling.resources import CPU, MEMORY
-from sizing.rule.amounts import Combine, Sized
-from sizing.rule.blocking import Occasion, ScaleRules, UpdateMode
+from sizing.rule.amounts import Sized
+from sizing.rule.blocking import Occasion, ScaleRules
 from sizing.rule.evidence import reason_to_doubt
-from sizing.rule.intervals import Extrapolation
 from sizing.rule.sizing import (
     PresentSize,
     Recommendation,
