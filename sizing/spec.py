@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from growth.api.hvpa import ContainerScalingMode
 from growth.scheduling.resources import CPU, MEMORY, parse_one
 from sizing.rule.amounts import Margin, Sized
 from sizing.rule.blocking import ScaleRules
@@ -43,6 +44,7 @@ def sizing_rules(spec: HvpaSpec, containers: Iterable[str]) -> SizingRules:
         limits_gap=_margins(spec.limits_requests_gap_scale_params),
         min_allowed=dict(_bounds(spec, known, "min_allowed")),
         max_allowed=dict(_bounds(spec, known, "max_allowed")),
+        not_sized=frozenset(_not_sized(spec, known)),
     )
 
 
@@ -86,14 +88,26 @@ def _largest(spec: HvpaSpec, bound: str) -> dict[str, Fraction]:
 def _bounds(
     spec: HvpaSpec, containers: Iterable[str], bound: str
 ) -> Iterator[tuple[Sized, Fraction]]:
+    for container, policy in _policies(spec, containers):
+        for name, amount in size_amounts(getattr(policy, bound)).items():
+            yield Sized(container, name), amount
+
+
+def _not_sized(spec: HvpaSpec, containers: Iterable[str]) -> Iterator[str]:
+    for container, policy in _policies(spec, containers):
+        if policy.mode is ContainerScalingMode.OFF:
+            yield container
+
+
+def _policies(spec: HvpaSpec, containers: Iterable[str]) -> Iterator[tuple[str, ContainerPolicy]]:
+    """Its own policy, or that of all containers, for each container that has one."""
     policies = {
         each.container_name: each for each in spec.vpa.template.resource_policy.container_policies
     }
     for container in containers:
-        policy: ContainerPolicy | None = policies.get(container, policies.get(ALL_CONTAINERS))
+        policy = policies.get(container, policies.get(ALL_CONTAINERS))
         if policy is not None:
-            for name, amount in size_amounts(getattr(policy, bound)).items():
-                yield Sized(container, name), amount
+            yield container, policy
 
 
 def _margins(changes: ResourceChanges) -> Margins:

@@ -165,7 +165,7 @@ class ContainerPolicy(Model):
     container_name: Annotated[str, Field(min_length=1, max_length=63)]
     """Name of the container; * is for all that have no entry of their own."""
     mode: ContainerScalingMode = ContainerScalingMode.AUTO
-    """Off: the VPA recommends nothing for this container."""
+    """Off: the size of this container stays. The HPA still counts for the replicas."""
     min_allowed: SizeOfPod = SizeOfPod()
     """It never gets less."""
     max_allowed: SizeOfPod = SizeOfPod()

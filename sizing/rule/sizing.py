@@ -84,6 +84,8 @@ class SizingRules:
     limits_gap: Margins = field(default_factory=dict)
     min_allowed: Mapping[Sized, Fraction] = field(default_factory=dict)
     max_allowed: Mapping[Sized, Fraction] = field(default_factory=dict)
+    not_sized: frozenset[str] = frozenset()
+    """Containers whose size stays. What an HPA says about them still counts for the replicas."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +130,7 @@ def size_of_workload(
     present = _present(running)
     if running.replicas == 0:
         return _kept(present, BlockReason.REPLICAS_ZERO)
-    said = _believed(recommendations, running)
+    said = _believed(rules, recommendations, running)
     if not any(one.doubt is None and one.totals for one in recommendations):
         return _kept(present, BlockReason.SOURCE_UNAVAILABLE)
     change = TotalsChange(before=_totals(running), after={p: one.total for p, one in said.items()})
@@ -176,16 +178,22 @@ def _totals(running: PresentSize) -> dict[Sized, Fraction]:
 
 
 def _believed(
-    recommendations: Iterable[Recommendation], running: PresentSize
+    rules: SizingRules, recommendations: Iterable[Recommendation], running: PresentSize
 ) -> dict[Sized, Deciding]:
     """The largest total for each part that the workload has, in the order of the parts."""
     held = _totals(running)
     found: dict[Sized, Deciding] = {}
     for one in sorted(recommendations, key=lambda each: each.source.value):
         for part, total in (one.totals if one.doubt is None else held).items():
-            if part in held and (part not in found or total > found[part].total):
+            if part not in held or _is_off(rules, one.source, part):
+                continue
+            if part not in found or total > found[part].total:
                 found[part] = Deciding(source=one.source, part=part, total=total)
     return dict(sorted(found.items()))
+
+
+def _is_off(rules: SizingRules, source: SizeSource, part: Sized) -> bool:
+    return source is SizeSource.VPA and part.container in rules.not_sized
 
 
 def _wanted(
@@ -226,6 +234,7 @@ def _grows_against_total(
         and max(running.requests[part], running.held.get(part, NONE))
         < _share(rules, running, part, total=total, step=step)
         for part, total in change.after.items()
+        if part.container not in rules.not_sized
     )
 
 
@@ -242,6 +251,8 @@ def _requests(
     fixed = _fixed(rules.intervals, change.after, step.after)
     found = dict(running.requests)
     for part, total in change.after.items():
+        if part.container in rules.not_sized:
+            continue
         share = along(
             _share(rules, running, part, total=total, step=step),
             request=max(running.requests[part], running.held.get(part, NONE)),

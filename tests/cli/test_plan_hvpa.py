@@ -119,7 +119,8 @@ def test_the_page_shows_what_is_printed(
         (["--load", "cpu=3..1"], "the second amount must be the larger one"),
         (["--load", "cpu=0..1", "cpu=0..2"], "two loads of cpu"),
         (["--load", "cpu=0..1", "--container", "proxy"], "the workload has api"),
-        (["--load", "cpu=0..1", "--from-cluster"], "--from-cluster doesn't go with hvpa"),
+        (["--load", "cpu=0..1", "--from-cluster"], "leave --load out"),
+        (["--load", "cpu=0..1", "--consolidate"], "--consolidate doesn't go with hvpa"),
     ],
 )
 def test_a_mistake_is_told_in_one_line(

@@ -159,6 +159,12 @@ def test_a_blind_source_keeps_what_there_is_and_another_can_still_grow_it() -> N
     assert cpu_of(more) > 1
 
 
+def test_a_container_whose_size_stays_still_adds_replicas_for_the_hpa() -> None:
+    by = rules(not_sized=frozenset({"main"}))
+    found = decided(running(1, 0.5), hpa(cpu=cores(4)), vpa(cpu=cores(9)), by=by)
+    assert (found.size.replicas, cpu_of(found)) == (3, 0.5)
+
+
 def test_a_workload_without_replicas_is_left_alone() -> None:
     found = decided(running(0, 1), vpa(cpu=cores(5)))
     assert found.blocked is not None

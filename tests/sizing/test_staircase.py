@@ -100,7 +100,7 @@ def test_an_interval_that_nobody_completes_is_refused() -> None:
 def test_a_policy_of_a_container_s_own_counts_before_that_of_all() -> None:
     policies = [
         {"containerName": "*", "minAllowed": {"cpu": "50m"}},
-        {"containerName": "main", "minAllowed": {"cpu": "200m"}},
+        {"containerName": "main", "minAllowed": {"cpu": "200m"}, "mode": "Off"},
     ]
     found = sizing_rules(
         spec(
@@ -110,3 +110,4 @@ def test_a_policy_of_a_container_s_own_counts_before_that_of_all() -> None:
         ["main", "proxy"],
     )
     assert found.min_allowed == {MAIN: 200, Sized("proxy", CPU): 50}
+    assert found.not_sized == {"main"}

@@ -40,7 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "subject",
         nargs="?",
         choices=("hvpa",),
-        help="hvpa: show the staircase of an Hvpa, its replicas and sizes under a load, instead",
+        help="hvpa: show instead which replicas and sizes an Hvpa gives a workload under a load, "
+        "or with --from-cluster what it would do now",
     )
     files = inputs.add_files_argument(parser)
     files.required, files.default = False, []

@@ -7,6 +7,7 @@ planned like any other workload, with the replicas and the size that it has at i
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from copy import deepcopy
 from fractions import Fraction
 from functools import partial
@@ -20,6 +21,7 @@ from growth.api.hvpa import Hvpa
 from growth.api.nodepool import NodePool
 from growth.api.problems import DocumentProblem
 from growth.cli.plan import stairs_printing as printing
+from growth.cli.plan.dry_run import print_dry_run
 from growth.cli.plan.loads import PlannedLoad, planned_loads
 from growth.cli.plan.reading import plan_for_world, plan_reading
 from growth.cli.terminal import inputs
@@ -35,7 +37,7 @@ from sizing.spec import sizing_rules
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from growth.api.files import FileObject, Manifests
     from growth.cli.plan.manifests import WhatRuns
@@ -77,6 +79,8 @@ class StairsReport(NamedTuple):
 def print_stairs(arguments: argparse.Namespace) -> int:
     """Print the staircase. The exit code is 1 if some pod has no place."""
     _refuse_other_words(arguments)
+    if arguments.from_cluster:
+        return _print_dry_run(arguments)
     report = _report(arguments)
     match arguments.output:
         case "json":
@@ -90,16 +94,36 @@ def print_stairs(arguments: argparse.Namespace) -> int:
 
 
 def _refuse_other_words(arguments: argparse.Namespace) -> None:
-    for flag in ("from_cluster", "from_bundle", "consolidate"):
+    for flag in ("from_bundle", "consolidate"):
         if getattr(arguments, flag):
             raise Misconfigured(
-                f"growth plan hvpa: --{flag.replace('_', '-')} doesn't go with hvpa: "
-                "it plans for files"
+                f"growth plan hvpa: --{flag.replace('_', '-')} doesn't go with hvpa"
             )
     if arguments.output == "requests":
         raise Misconfigured("growth plan hvpa: use -o text, json or yaml")
     if not arguments.files:
         raise Misconfigured("growth plan hvpa: use -f FILE with an Hvpa")
+
+
+def _print_dry_run(arguments: argparse.Namespace) -> int:
+    if arguments.load or arguments.container:
+        raise Misconfigured(
+            "growth plan hvpa: --from-cluster shows what would be done now: leave --load out"
+        )
+    where, hvpa = _hvpa_of(inputs.read_inputs(inputs.manifest_texts(arguments.files)))
+    with _telling_gaps(where):
+        return print_dry_run(arguments, hvpa, _namespace(where))
+
+
+@contextmanager
+def _telling_gaps(where: FileObject) -> Iterator[None]:
+    """Tell mistakes of the intervals with their line in the file."""
+    try:
+        yield
+    except IntervalsInvalid as error:
+        path = ("spec", "scalingIntervals", error.place)
+        mistake = where.mistake(DocumentProblem(path=path, text=error.text))
+        raise inputs.mistakes_of_inputs(Mistakes([mistake])) from None
 
 
 def _report(arguments: argparse.Namespace) -> StairsReport:
@@ -174,12 +198,8 @@ def _staircase(
     container: str,
     loads: Sequence[PlannedLoad],
 ) -> Staircase:
-    try:
+    with _telling_gaps(where):
         rules = sizing_rules(hvpa.spec, [*containers, container])
-    except IntervalsInvalid as error:
-        path = ("spec", "scalingIntervals", error.place)
-        mistake = where.mistake(DocumentProblem(path=path, text=error.text))
-        raise inputs.mistakes_of_inputs(Mistakes([mistake])) from None
     load = LoadRange(
         container=container,
         lowest={each.resource: Fraction(each.lowest) for each in loads},

@@ -84,7 +84,7 @@ def minima(given: Json) -> Json:
 @adapts("seed_overlap", system="hvpa")
 def overlap(given: Json) -> Json:
     if "prev_max_total" in given:
-        bound = least_total(exact(given["prev_max_total"]), margin(given["overlap"]))
+        bound = least_total(exact(given["prev_max_total"]), margin(given["overlap"] or {}))
         return {"min_total": float(bound)}
     found = effective_intervals(
         EXAMPLE, overlap=margins_of(given["overlap"]), floor=amounts(given["min_allowed"])

@@ -1,0 +1,207 @@
+"""One pass over one workload: what is seen and what is remembered becomes the next steps.
+
+A decision is made only where nothing is on its way: in the middle of a change, the number of
+replicas is already the new one and some pods still have the old size, so totals would be wrong.
+What was decided is remembered until it is reached or has taken too long.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from sizing.rule.applying import REACHED, NextSteps, is_reached, next_steps
+from sizing.rule.blocking import Occasion
+from sizing.rule.evidence import CountChange, evidence_of, reason_to_doubt
+from sizing.rule.sizing import (
+    PresentSize,
+    Recommendation,
+    SizeSource,
+    WorkloadSize,
+    size_of_workload,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from sizing.rule.amounts import Sized, Sizes
+    from sizing.rule.applying import ApplyRules, SizedWorkload
+    from sizing.rule.sizing import Rounded, SizeDecision, SizingRules
+
+PATIENCE: Final = timedelta(hours=2)
+"""How long a decision is pursued. After that, what there is counts, and it is decided again."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VpaReading:
+    """What a VerticalPodAutoscaler says."""
+
+    targets: Sizes = field(default_factory=dict)
+    """Of one pod."""
+    conditions: Mapping[str, str] = field(default_factory=dict)
+    samples: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HpaReading:
+    """What a HorizontalPodAutoscaler says."""
+
+    totals: Sizes = field(default_factory=dict)
+    doubt: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizingSight:
+    """What is seen of a workload and its sources. A source that isn't deployed is None."""
+
+    workload: SizedWorkload
+    vpa: VpaReading | None = None
+    hpa: HpaReading | None = None
+    used: Sizes = field(default_factory=dict)
+    """The measured use of all pods together."""
+    has_run_out: bool = False
+    throttled: frozenset[Sized] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizingMemory:
+    """What is remembered of a workload. It survives a restart."""
+
+    intent: WorkloadSize | None = None
+    """What was decided and isn't reached yet."""
+    last_scaled: datetime | None = None
+    held: Sizes = field(default_factory=dict)
+    changes: Mapping[Sized, CountChange] = field(default_factory=dict)
+    """The last change of replicas, while it explains what the VPA says."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizingPass:
+    """What one pass comes to."""
+
+    memory: SizingMemory
+    next: NextSteps
+    decision: SizeDecision | None = None
+    """None while an earlier decision is on its way."""
+
+
+def size_pass(
+    sizing: SizingRules,
+    applying: ApplyRules,
+    sight: SizingSight,
+    memory: SizingMemory,
+    now: datetime,
+) -> SizingPass:
+    """What is to be done now, and remembered for the next pass."""
+    intent = memory.intent
+    if intent is not None and not is_reached(sight.workload, intent) and _is_recent(memory, now):
+        steps = next_steps(sight.workload, intent, applying, now)
+        return SizingPass(memory=memory, next=steps)
+    return _decided(sizing, applying, sight, replace(memory, intent=None), now)
+
+
+def _is_recent(memory: SizingMemory, now: datetime) -> bool:
+    return memory.last_scaled is not None and now - memory.last_scaled < PATIENCE
+
+
+def _decided(
+    sizing: SizingRules,
+    applying: ApplyRules,
+    sight: SizingSight,
+    memory: SizingMemory,
+    now: datetime,
+) -> SizingPass:
+    present = _present(sight, memory)
+    if present is None:
+        return SizingPass(memory=memory, next=REACHED)
+    memory = replace(memory, changes=dict(_still_stale(sight, memory)))
+    said = tuple(_recommendations(sight, memory))
+    decision = size_of_workload(sizing, present, said, _occasion(sight, memory, now))
+    memory = replace(memory, held=decision.held)
+    if is_reached(sight.workload, decision.size):
+        return SizingPass(memory=memory, next=REACHED, decision=decision)
+    steps = next_steps(sight.workload, decision.size, applying, now)
+    if steps.steps:
+        memory = _remembering(memory, sight, decision.size, said, now)
+    return SizingPass(memory=memory, next=steps, decision=decision)
+
+
+def _present(sight: SizingSight, memory: SizingMemory) -> PresentSize | None:
+    """The largest of all pods, which differ only if somebody else has changed some."""
+    if not sight.workload.pods:
+        return None
+    pods, replicas = sight.workload.pods, sight.workload.replicas
+    return PresentSize(
+        replicas=replicas,
+        requests=_largest(pod.requests for pod in pods),
+        limits=_largest(pod.limits for pod in pods),
+        used={part: amount / len(pods) for part, amount in sight.used.items()},
+        held=memory.held,
+    )
+
+
+def _largest(sizes: Iterator[Rounded]) -> dict[Sized, Fraction]:
+    found: dict[Sized, Fraction] = {}
+    for each in sizes:
+        for part, amount in each.items():
+            found[part] = max(Fraction(amount), found.get(part, Fraction(0)))
+    return found
+
+
+def _still_stale(sight: SizingSight, memory: SizingMemory) -> Iterator[tuple[Sized, CountChange]]:
+    targets = sight.vpa.targets if sight.vpa else {}
+    for part, change in memory.changes.items():
+        if part not in targets or change.explains(targets[part]):
+            yield part, change
+
+
+def _recommendations(sight: SizingSight, memory: SizingMemory) -> Iterator[Recommendation]:
+    if sight.hpa is not None:
+        hpa = sight.hpa
+        yield Recommendation(source=SizeSource.HPA, totals=hpa.totals, doubt=hpa.doubt)
+    if sight.vpa is not None:
+        doubt = reason_to_doubt(sight.vpa.conditions, sight.vpa.samples)
+        totals = {
+            part: evidence_of(
+                target,
+                replicas=sight.workload.replicas,
+                change=memory.changes.get(part),
+                used=sight.used.get(part),
+            ).total
+            for part, target in sight.vpa.targets.items()
+        }
+        yield Recommendation(source=SizeSource.VPA, totals=totals, doubt=doubt)
+
+
+def _occasion(sight: SizingSight, memory: SizingMemory, now: datetime) -> Occasion:
+    return Occasion(
+        now=now,
+        last_scaled=memory.last_scaled,
+        has_run_out=sight.has_run_out,
+        throttled=sight.throttled,
+    )
+
+
+def _remembering(
+    memory: SizingMemory,
+    sight: SizingSight,
+    size: WorkloadSize,
+    said: tuple[Recommendation, ...],
+    now: datetime,
+) -> SizingMemory:
+    """The decision, and what the VPA says at a change of replicas."""
+    changes = memory.changes
+    if sight.vpa is not None and size.replicas != sight.workload.replicas:
+        vpa = next(each for each in said if each.source is SizeSource.VPA)
+        changes = {
+            part: CountChange(
+                before=sight.workload.replicas,
+                after=size.replicas,
+                target=target,
+                total=vpa.totals[part],
+            )
+            for part, target in sight.vpa.targets.items()
+        }
+    return replace(memory, intent=size, last_scaled=now, changes=changes)
