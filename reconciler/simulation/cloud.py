@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from growth.api.kwoknodeclass import KwokNodeClass
     from growth.instant import Instant
     from reconciler.providers.port import CreateAnswer, Offering
+    from reconciler.simulation.story import Story
     from reconciler.simulation.surroundings import Surroundings
 
 NOT_READY: Final = Taint("node.kubernetes.io/not-ready", NO_SCHEDULE)
@@ -60,6 +61,8 @@ NODE_GONE_AFTER = 5.0
 SILENT_AFTER = 40.0
 """Seconds from the end of a machine until its node is not ready, without a cloud controller."""
 THROTTLED_FOR = (1.0, 30.0)
+OUR_NAME: Final = "a11e"
+"""The installation of the simulated growth."""
 FAILURES: Final = (*UnmetScope, FailureClass.TRANSIENT)
 """What failures of machines say is refused; the last one is of this machine alone."""
 
@@ -109,6 +112,10 @@ class SimulatedCloud:
         self.deleting: Callable[[ListedMachine], None] = lambda _: None
         """Called with each machine whose deletion is requested."""
         self.machines: dict[str, SimulatedMachine] = {}
+        self.foreign: dict[str, ListedMachine] = {}
+        """Machines that another growth has bought under the same id."""
+        self.installation = OUR_NAME if _has_labels(around.story) else ""
+        """The installation that is written on machines; "" if the provider has no such label."""
         self.bought = 0
         self._paid = 0.0
         self.died: set[str] = set()
@@ -174,7 +181,11 @@ class SimulatedCloud:
         self._past = self._listed()
 
     def _listed(self) -> dict[str, ListedMachine]:
-        return {name: _listed(machine) for name, machine in sorted(self.machines.items())}
+        own = {
+            name: _listed(machine, self.installation)
+            for name, machine in sorted(self.machines.items())
+        }
+        return own | self.foreign
 
     def delete(self, machine: ListedMachine) -> DeleteAnswer:
         """Delete a machine, and its node."""
@@ -313,7 +324,13 @@ def _state(machine: SimulatedMachine) -> MachineState:
     return MachineState.RUNNING if machine.is_serving else MachineState.CREATING
 
 
-def _listed(machine: SimulatedMachine) -> ListedMachine:
+def _has_labels(story: Story) -> bool:
+    """Drawn apart, so that no other seed changes."""
+    is_asked = SimulatedFault.SECOND_WRITER in story.faults
+    return is_asked and Chance(story.seed, "labels").happens(0.5)
+
+
+def _listed(machine: SimulatedMachine, installation: str) -> ListedMachine:
     order = machine.order
     return ListedMachine(
         machine_id=machine_id(order.name),
@@ -326,6 +343,7 @@ def _listed(machine: SimulatedMachine) -> ListedMachine:
         created_at=machine.created_at,
         server_type=order.server_type.canonical,
         location=order.location,
+        installation=installation,
     )
 
 

@@ -91,6 +91,8 @@ class SimulatedFault(StrEnum):
     """A Node that isn't growth's claims a machine, in each of growth's words."""
     LYING_NODE = "lying-node"
     """The kubelet of a machine overwrites growth's words on its Node."""
+    SECOND_WRITER = "second-writer"
+    """Another growth with the same id buys and deletes machines in the same project."""
 
 
 BY_PEOPLE = frozenset(

@@ -58,6 +58,8 @@ class Lives:
         self._auditor = auditor
         self._begun = 0
         self._begun_at = 0.0
+        self._breaks: list[float] = []
+        """When each life began, and when it ended."""
         self._fate = ProcessFate(
             around=around,
             cloud=cloud,
@@ -73,6 +75,7 @@ class Lives:
     def begin(self) -> None:
         """Start a new process, which leads."""
         self._begun += 1
+        self._breaks.append(self._timeline.now)
         self._begun_at = self._timeline.now
         self.leader = SimulatedProcess(f"process {self._begun}", self._fate)
         self._trace.note(f"{self.leader.name} starts")
@@ -95,6 +98,10 @@ class Lives:
         age = self._timeline.now - self._begun_at
         return age >= LIVES_FOR and self._faults.strikes(SimulatedFault.RESTART, RESTARTS)
 
+    def is_one_life(self, since: float, until: float) -> bool:
+        """Whether one process led all the time; a stopped one leads until another begins."""
+        return self._breaks[0] <= since and not any(since < at <= until for at in self._breaks)
+
     def interrupt(self, *, down: float) -> None:
         """End the leading process between two effects, and restart it after a while."""
         if self.leader is not None:
@@ -106,6 +113,7 @@ class Lives:
         self._stop(process, down=down)
 
     def _stop(self, process: SimulatedProcess, *, down: float) -> None:
+        self._breaks.append(self._timeline.now)
         process.end()
         self.leader = None
         self._timeline.after(down, self.begin)

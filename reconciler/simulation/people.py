@@ -3,8 +3,9 @@
 They cordon a node, protect one with an annotation, allow no disruptions, or start a pod that runs
 where others don't. The auditor knows each wish, and so which nodes must stay.
 
-If a pool reports that removals are held because there are too many orphans, a person looks after a
-while. No cluster is ever restored here, so they delete these machines at the cloud.
+If a pool reports that removals are held because there are too many orphans, or because another
+growth buys here, a person looks after a while. They delete the orphans of this cluster at the
+cloud, because none of them is in use, and give the other growth an id of its own.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from growth.api.conditions import Truth
+from growth.api.nodeclass import ANOTHER_WRITER
 from growth.api.wellknown import DO_NOT_DISRUPT_ANNOTATION, SCALE_DOWN_TAINT
 from growth.kube.cache.resource import Key
 from growth.kube.errors import NotFound
 from growth.scheduling.objects import Pod
+from reconciler.removal.another_writer import HELD
 from reconciler.simulation.chance import Chance
 from reconciler.simulation.cloud import pool_of_simulated_node
 from reconciler.simulation.faults import SimulatedFault
@@ -39,6 +42,8 @@ LASTS: Final = (60.0, 1200.0)
 """Seconds until an action is undone, also longer than any event can be lost."""
 LOOKS_AFTER: Final = (1200.0, 1800.0)
 """Seconds until a person reads the condition: longer than orphans may stay undetected."""
+WAITS_FOR_PEOPLE: Final = frozenset({"TooManyOrphans", ANOTHER_WRITER})
+"""The reasons that a person has to look at."""
 ALL: Final = 10**6
 """A budget that requires this many healthy pods allows no disruption."""
 
@@ -72,6 +77,10 @@ class People:
         # They look again before they delete anything: a listing may have been wrong, and right
         # since.
         if any(_says_held(pool) for pool in self._server.kind("NodePool").objects.values()):
+            # What is bought a moment later may keep the condition as it is.
+            self._living.timeline.after(LOOKS_AFTER[0], self._clear_up)
+            self._living.around.trace.note("a person: tells the clusters apart")
+            self._living.cloud.foreign.clear()
             for name in self._living.auditor.unknown.names:
                 self._living.around.trace.note(f"a person: deletes the machine {name}")
                 self._living.cloud.die(name)
@@ -134,7 +143,7 @@ class People:
 def _says_held(pool: NodePool | None) -> bool:
     said = pool.status.conditions if pool is not None else ()
     return any(
-        (each.type, each.status, each.reason) == ("RemovalHeld", Truth.TRUE, "TooManyOrphans")
+        each.type == HELD and each.status is Truth.TRUE and each.reason in WAITS_FOR_PEOPLE
         for each in said
     )
 

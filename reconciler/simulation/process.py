@@ -19,6 +19,7 @@ from growth.api.noderecord import NodeRecord
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.instant import Instant
+from reconciler.core.installation import Installation
 from reconciler.core.timing import Timing
 from reconciler.invariants.judging import judged
 from reconciler.ledger import Ledger
@@ -124,6 +125,8 @@ class SimulatedProcess:
         self._held: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
         self._due: float | None = None
         self._rested_at = 0.0
+        known = fate.cloud.installation
+        self._installation = Installation(id=known) if known else None
         for cache in self.caches.values():
             cache.connect()
         self.clouds.look()
@@ -148,7 +151,11 @@ class SimulatedProcess:
             timing=self.timing,
             seed=self._fate.names.getrandbits(128),
         )
-        world = msgspec.structs.replace(world, is_steered=self._fate.parts.is_steered)
+        world = msgspec.structs.replace(
+            world,
+            is_steered=self._fate.parts.is_steered,
+            installation=self._installation,
+        )
         self._fate.decided(self, world, self.now())
         return world
 

@@ -15,6 +15,7 @@ from reconciler.simulation.cloud import Showing
 from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.people import People
 from reconciler.simulation.refusals import CloudRefusal
+from reconciler.simulation.second_writer import SecondWriter
 from reconciler.simulation.server import with_metadata
 from reconciler.simulation.strangers import Strangers
 
@@ -69,6 +70,7 @@ RHYTHM: Final[Mapping[SimulatedFault, float]] = {
     SimulatedFault.QUOTA: 1200.0,
     SimulatedFault.FOREIGN_NODE: 300.0,
     SimulatedFault.LYING_NODE: 300.0,
+    SimulatedFault.SECOND_WRITER: 900.0,
 }
 """The average seconds between two faults of a kind."""
 
@@ -106,6 +108,7 @@ class SimulatedTrouble:
             SimulatedFault.QUOTA: partial(self._refuse, UnmetScope.PROJECT),
             **People(living).strokes,
             **Strangers(living).strokes,
+            **SecondWriter(living).strokes,
         }
         for kind, stroke in strokes.items():
             if kind in faults.kinds:

@@ -3,8 +3,9 @@
 Each machine has a NodeRequest, a Node or a removal. If all are gone, growth opens a removal,
 unless there are too many orphans at once. Then it touches none of them, sets a condition on the
 pools and waits for a person, because a restored cluster looks like that; the time for each machine
-starts again when this ends. The orphans are counted at the provider and the server, not taken from
-a process: a machine whose removal has existed for long doesn't count as lost at once with others.
+starts again when this ends. The same is true while another growth buys in this project, and then
+until there is no orphan. The orphans are counted at the provider and the server, not taken from a
+process: a machine whose removal has existed for long doesn't count as lost at once with others.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
+from growth.api.removal_reason import RemovalReason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -36,6 +38,8 @@ class Unknown:
     ) -> None:
         self._since: dict[str, float] = {}
         self._are_many = False
+        self._were_foreign = False
+        """Whether another growth's machines were listed, and there were orphans ever since."""
         self._were_many_at = float("-inf")
         self._server = around.server
         self._timeline = around.timeline
@@ -44,8 +48,8 @@ class Unknown:
 
     @property
     def names(self) -> Iterable[str]:
-        """The names of the current orphans."""
-        return tuple(self._since)
+        """The names of the current orphans, also of those whose removal is held."""
+        return [name for name in self._cloud.machines if self._is_orphan(name)]
 
     def look(self, name: str) -> None:
         """Check a machine after a change."""
@@ -66,6 +70,11 @@ class Unknown:
         else:
             self._timeline.at(end, self._check, name, since)
 
+    def _is_orphan(self, name: str) -> bool:
+        removal: NodeRemovalRequest | None = self._server.kind(REMOVALS).named(name)
+        is_going = removal is not None and removal.spec.reason is not RemovalReason.ORPHAN
+        return not is_going and not self._has_object(name)
+
     def _is_known(self, name: str) -> bool:
         return self._has_object(name) or self._server.kind(REMOVALS).named(name) is not None
 
@@ -78,6 +87,8 @@ class Unknown:
         machines = self._cloud.machines
         lost = sum(map(self._is_lost_of_late, machines)) if self._since else 0
         are_many = lost > max(ALWAYS_BELIEVED, BELIEVED * len(machines))
+        if self._cloud.foreign or self._were_foreign:
+            self._were_foreign = are_many = bool(self._cloud.foreign or self.names)
         if are_many or self._are_many:
             self._were_many_at = self._timeline.now
         self._are_many = are_many

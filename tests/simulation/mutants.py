@@ -223,6 +223,24 @@ def _showing(sight: Sight, shows: Callable[[Machine], bool]) -> Sight:
     return msgspec.structs.replace(sight, listing=shown(sight.listing), before=shown(sight.before))
 
 
+def takes_every_orphan_for_its_own(world: World, now: Instant) -> Decision[RemovalLedger]:
+    """Who else would buy machines with our id?"""
+    clouds = {key: _without_origin(sight) for key, sight in world.clouds.items()}
+    return removal.decide(msgspec.structs.replace(world, clouds=clouds), now)
+
+
+def _without_origin(sight: Sight) -> Sight:
+    if sight.listing is None:
+        return sight
+    machines = {
+        name: msgspec.structs.replace(each, created_at=None, installation="")
+        for name, each in sight.listing.machines.items()
+    }
+    return msgspec.structs.replace(
+        sight, listing=msgspec.structs.replace(sight.listing, machines=machines)
+    )
+
+
 def waits_for_every_machine(world: World, now: Instant) -> Decision[ProvisioningLedger]:
     """It was accepted, so it will come."""
     patient = {"readiness_wait": Duration.parse("24h")}
@@ -390,6 +408,12 @@ MUTANTS = (
         name="knows all its machines",
         faults=(SimulatedFault.NODE_FORGOTTEN,),
         parts=lambda: _with("removal", knows_all_its_machines),
+    ),
+    Mutant(
+        row=27,
+        name="takes every orphan for its own",
+        faults=(SimulatedFault.SECOND_WRITER,),
+        parts=lambda: _with("removal", takes_every_orphan_for_its_own),
     ),
     Mutant(
         row=12,

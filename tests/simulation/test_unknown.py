@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from growth.kube.cache.resource import Key
@@ -13,12 +11,10 @@ from reconciler.simulation.people import LOOKS_AFTER, People
 from reconciler.simulation.story import Story
 from reconciler.simulation.unknown import FOUND_WITHIN
 from tests.hetzner.build import order
-from tests.reconciler.build import START, pool
+from tests.reconciler.build import pool
 from tests.removal.build import removal
 from tests.scheduling import build
-
-if TYPE_CHECKING:
-    from growth.api.nodepool import NodePool
+from tests.simulation.build import with_removal_held
 
 CALM = Story(seed=1, minutes=60.0, faults=(), workloads=0)
 A_LONG_TIME = 3 * FOUND_WITHIN
@@ -94,17 +90,6 @@ def test_a_person_deletes_the_machines_that_a_pool_says_are_held_back(living: Li
     People(living)
     lose(living, 1, 2, 3)
     living.server.create("NodePool", pool())
-    living.server.change("NodePool", Key("", "default"), _held)
+    living.server.change("NodePool", Key("", "default"), with_removal_held)
     passes(living, LOOKS_AFTER[1] + 1)
     assert len(living.cloud.machines) == 17
-
-
-def _held(told: NodePool) -> NodePool:
-    condition = {
-        "type": "RemovalHeld",
-        "status": "True",
-        "reason": "TooManyOrphans",
-        "lastTransitionTime": START,
-    }
-    status = type(told.status).model_validate({"conditions": [condition]})
-    return told.model_copy(update={"status": status})
