@@ -93,6 +93,10 @@ class SimulatedFault(StrEnum):
     """The kubelet of a machine overwrites growth's words on its Node."""
     SECOND_WRITER = "second-writer"
     """Another growth with the same id buys and deletes machines in the same project."""
+    POD_BUDGETS = "pod-budgets"
+    """Most workloads have a PodDisruptionBudget."""
+    POOL_BUDGETS = "pool-budgets"
+    """People change the disruption budgets of a pool for a while."""
 
 
 BY_PEOPLE = frozenset(
@@ -101,6 +105,8 @@ BY_PEOPLE = frozenset(
         SimulatedFault.KEPT,
         SimulatedFault.NOTHING_MOVES,
         SimulatedFault.VISITOR,
+        SimulatedFault.POD_BUDGETS,
+        SimulatedFault.POOL_BUDGETS,
     }
 )
 """These aren't mistakes, but they also happen at inconvenient times."""

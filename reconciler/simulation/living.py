@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reconciler.simulation.auditor import Auditor
+from reconciler.simulation.budget_auditor import BudgetAuditor
 from reconciler.simulation.cloud import SimulatedCloud
 from reconciler.simulation.daemons import Daemons
 from reconciler.simulation.evictions import Evictions
@@ -52,5 +53,6 @@ class Living:
         PodCollector(around)
         self.possible = Possible(around, SimulatedScheduler(around, prefer))
         self.auditor = Auditor(around, self.cloud, possible=self.possible, timing=TIMING)
+        BudgetAuditor(around, self.evictions, breach=self.auditor.breach)
         PodAuditor(around, self.kubelets, breach=self.auditor.breach)
         self.lives = Lives(around, self.cloud, parts=parts or Parts(), auditor=self.auditor)

@@ -11,11 +11,13 @@ cloud, because none of them is in use, and give the other growth an id of its ow
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from growth.api.conditions import Truth
+from growth.api.disruption import Disruption, NodeDisruptionBudget
 from growth.api.nodeclass import ANOTHER_WRITER
 from growth.api.wellknown import DO_NOT_DISRUPT_ANNOTATION, SCALE_DOWN_TAINT
 from growth.kube.cache.resource import Key
@@ -24,6 +26,7 @@ from growth.scheduling.objects import Pod
 from reconciler.removal.another_writer import HELD
 from reconciler.simulation.chance import Chance
 from reconciler.simulation.cloud import pool_of_simulated_node
+from reconciler.simulation.evictions import HealthyPods
 from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.server import with_metadata
 from reconciler.simulation.workload import NAMESPACE
@@ -44,7 +47,19 @@ LOOKS_AFTER: Final = (1200.0, 1800.0)
 """Seconds until a person reads the condition: longer than orphans may stay undetected."""
 WAITS_FOR_PEOPLE: Final = frozenset({"TooManyOrphans", ANOTHER_WRITER})
 """The reasons that a person has to look at."""
-ALL: Final = 10**6
+POOL_BUDGETS: Final = tuple(
+    tuple(NodeDisruptionBudget.model_validate(each) for each in budgets)
+    for budgets in (
+        [{"nodes": 0}],
+        [{"nodes": 1}],
+        [{"nodes": "50%"}],
+        [{"nodes": "100%"}],
+        [{"nodes": 0, "reasons": ["Consolidation"]}, {"nodes": 2}],
+        [{"nodes": "40%"}, {"nodes": 0, "window": {"start": "00:30", "duration": "30m"}}],
+    )
+)
+"""What people write into a pool."""
+ALL: Final = HealthyPods(10**6)
 """A budget that requires this many healthy pods allows no disruption."""
 
 
@@ -66,6 +81,7 @@ class People:
             SimulatedFault.KEPT: self._keep,
             SimulatedFault.NOTHING_MOVES: self._guard,
             SimulatedFault.VISITOR: self._visit,
+            SimulatedFault.POOL_BUDGETS: self._limit,
         }
 
     def _read(self, event: StoredChange) -> None:
@@ -118,14 +134,23 @@ class People:
 
     def _guard(self, chance: Chance) -> None:
         self._living.around.trace.note("a person: nothing may be moved")
-        self._allow_to_move(healthy=ALL)
+        self._living.evictions.guard("all", namespace=NAMESPACE, selects={}, needs=ALL)
         self._living.timeline.after(chance.between(*LASTS), self._relax)
 
     def _relax(self) -> None:
-        self._allow_to_move(healthy=0)
+        self._living.evictions.lift("all", namespace=NAMESPACE)
 
-    def _allow_to_move(self, *, healthy: int) -> None:
-        self._living.evictions.guard("all", namespace=NAMESPACE, labels={}, healthy=healthy)
+    def _limit(self, chance: Chance) -> None:
+        name, budgets = chance.one_of(("default", "batch")), chance.one_of(POOL_BUDGETS)
+        self._living.around.trace.note(f"a person: changes the budgets of {name}")
+        self._write_budgets(name, budgets)
+        usual = Disruption().budgets
+        self._living.timeline.after(chance.between(*LASTS), self._write_budgets, name, usual)
+
+    def _write_budgets(self, pool: str, budgets: tuple[NodeDisruptionBudget, ...]) -> None:
+        # It may have been deleted.
+        with suppress(NotFound):
+            self._server.change("NodePool", Key("", pool), partial(_with_budgets, budgets))
 
     def _visit(self, chance: Chance) -> None:
         self._started += 1
@@ -138,6 +163,11 @@ class People:
         # It may have died with its node.
         if key in self._server.kind("pods").objects:
             self._living.kubelets.end(key)
+
+
+def _with_budgets(budgets: tuple[NodeDisruptionBudget, ...], pool: NodePool) -> NodePool:
+    disruption = pool.spec.disruption.model_copy(update={"budgets": budgets})
+    return pool.model_copy(update={"spec": pool.spec.model_copy(update={"disruption": disruption})})
 
 
 def _says_held(pool: NodePool | None) -> bool:

@@ -71,6 +71,7 @@ RHYTHM: Final[Mapping[SimulatedFault, float]] = {
     SimulatedFault.FOREIGN_NODE: 300.0,
     SimulatedFault.LYING_NODE: 300.0,
     SimulatedFault.SECOND_WRITER: 900.0,
+    SimulatedFault.POOL_BUDGETS: 900.0,
 }
 """The average seconds between two faults of a kind."""
 

@@ -16,10 +16,12 @@ from growth.scheduling.metadata import Metadata
 from growth.scheduling.objects import DaemonSet, Namespace, Pod
 from reconciler.simulation.chance import Chance
 from reconciler.simulation.kubelets import COMPLETES_AFTER_ANNOTATION, ENDS_AFTER
+from reconciler.simulation.pod_traits import NAME, POD_KINDS, drawn_traits, labelled
 from reconciler.simulation.replicas import SimulatedWorkload
 
 if TYPE_CHECKING:
     from growth.kube.cache.resource import Key
+    from reconciler.simulation.faults import SimulatedFault
     from reconciler.simulation.living import Living
     from reconciler.simulation.server import StoredChange
     from reconciler.simulation.story import Story
@@ -81,12 +83,25 @@ class Workloads:
         around.server.create("namespaces", Namespace(Metadata(name=NAMESPACE)))
         around.server.create("daemon_sets", msgspec.convert(AGENT, DaemonSet))
         around.server.kind("pods").heard_by.append(self._pod_changed)
+        self._say(Chance(around.story.seed, "pod traits"), around.faults.kinds)
         for wish in wishes(around.story):
             around.timeline.at(wish.at, self._grant, wish)
 
+    def _say(self, chance: Chance, kinds: frozenset[SimulatedFault]) -> None:
+        """Let workloads say what the kinds of this story let them say."""
+        if not kinds & POD_KINDS:
+            return
+        for owner in self._owners:
+            said = drawn_traits(chance, kinds)
+            owner.template = labelled(owner.template, owner.name)
+            if said.needs is not None and not _completes(owner):
+                self._living.evictions.guard(
+                    owner.name, namespace=NAMESPACE, selects={NAME: owner.name}, needs=said.needs
+                )
+
     def _grant(self, wish: WorkloadWish) -> None:
         owner, replicas = self._owners[wish.workload], self._living.replicas
-        if COMPLETES_AFTER_ANNOTATION in owner.template.metadata.annotations:
+        if _completes(owner):
             replicas.add(owner, wish.number)
         else:
             replicas.want(owner, wish.number)
@@ -106,6 +121,10 @@ class Workloads:
             return
         if not self._living.possible.sorts_for(pod):
             self._living.kubelets.end(key)
+
+
+def _completes(owner: SimulatedWorkload) -> bool:
+    return COMPLETES_AFTER_ANNOTATION in owner.template.metadata.annotations
 
 
 def wishes(story: Story) -> list[WorkloadWish]:

@@ -28,6 +28,7 @@ from reconciler.loop import ROOMS, Room
 from reconciler.providers.kwok.catalogue import kwok_offerings
 from reconciler.simulation.cloud import SimulatedJoining
 from reconciler.simulation.effects import Result, SimulatedEffects
+from reconciler.simulation.evictions import HealthyPods
 from reconciler.simulation.faults import SimulatedFault, drawn
 from reconciler.simulation.living import Living
 from reconciler.simulation.process import Parts
@@ -70,7 +71,7 @@ def node_class() -> KwokNodeClass:
 def pool(name: str) -> NodePool:
     rules = {
         "serverTypes": [{"name": "small", "max": 20}],
-        "disruption": {"consolidation": "Never"},
+        "disruption": {"consolidation": "Never", "budgets": [{"nodes": "100%"}]},
         "weight": 10 if name == OLD else 1,
     }
     return NodePool.model_validate({"metadata": {"name": name}, "spec": rules})
@@ -118,7 +119,9 @@ class Told:
         self.living.replicas.want(owner, number)
 
     def guards(self, name: str, *, healthy: int) -> None:
-        self.living.evictions.guard(name, namespace="shop", labels={"app": name}, healthy=healthy)
+        self.living.evictions.guard(
+            name, namespace="shop", selects={"app": name}, needs=HealthyPods(healthy)
+        )
 
     def until(self, seconds: float) -> None:
         self.living.timeline.run(seconds)
@@ -293,8 +296,10 @@ def test_a_drain_that_was_interrupted_goes_on_where_it_stood(steps: tuple[str, .
     "seed", [*QUICK, *(pytest.param(seed, marks=pytest.mark.long) for seed in MORE)]
 )
 def test_a_deleted_pool_goes_whatever_goes_wrong(seed: int) -> None:
-    # Where nothing is sold, pods have no other place, and their budget keeps them.
-    faults = tuple(each for each in drawn(seed) if each is not SimulatedFault.STOCK_OUT)
+    # Where nothing is sold, pods have no other place, and their budget keeps them. And what is
+    # given back here in growth's place must be within the budgets of its pool.
+    left_out = {SimulatedFault.STOCK_OUT, SimulatedFault.POOL_BUDGETS}
+    faults = tuple(each for each in drawn(seed) if each not in left_out)
     story = Story(seed=seed, minutes=30.0, faults=faults, workloads=0)
     told = Told(story)
     SimulatedTrouble(told.living, offerings=kwok_offerings(node_class()))

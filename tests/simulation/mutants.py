@@ -20,7 +20,7 @@ from growth.api.written import Duration
 from growth.keeping.marks import is_cordoned_by_a_person
 from growth.kube.cache.resource import Key
 from growth.kube.errors import NotFound
-from reconciler import planning, provisioning, removal
+from reconciler import planning, provisioning, removal, replacement
 from reconciler.core.actions import DeleteMachine, Sequence, SetNode, machine
 from reconciler.facts.cordons import uncordoned
 from reconciler.invariants.breach import Invariant
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from reconciler.providers.port import ClassKey, Listing, Machine, Offering, Sight
     from reconciler.provisioning.ledger import ProvisioningLedger
     from reconciler.removal.ledger import RemovalLedger
+    from reconciler.replacement.ledger import ReplacementLedger
 
 CONSOLIDATING = range(3, 10)
 """Seeds in which nodes are replaced by cheaper ones."""
@@ -251,6 +252,17 @@ def waits_for_every_machine(world: World, now: Instant) -> Decision[Provisioning
     return provisioning.decide(msgspec.structs.replace(world, pools=pools), now)
 
 
+def ignores_the_budgets_of_pools(world: World, now: Instant) -> Decision[ReplacementLedger]:
+    """What is cheaper is cheaper for all nodes at once."""
+    pools = {name: _without_budgets(pool) for name, pool in world.pools.items()}
+    return replacement.decide(msgspec.structs.replace(world, pools=pools), now)
+
+
+def _without_budgets(pool: NodePool) -> NodePool:
+    disruption = pool.spec.disruption.model_copy(update={"budgets": ()})
+    return pool.model_copy(update={"spec": pool.spec.model_copy(update={"disruption": disruption})})
+
+
 class DeletesPods(SimulatedEffects):
     """Who has to go, goes."""
 
@@ -453,6 +465,13 @@ MUTANTS = (
         parts=lambda: Parts(effects=DeletesPods),
         seeds=CONSOLIDATING,
         minutes=20.0,
+    ),
+    Mutant(
+        name="ignores the budgets of pools",
+        parts=lambda: _with("replacement", ignores_the_budgets_of_pools),
+        # In these, more nodes could go than may.
+        seeds=range(31, 35),
+        minutes=9.0,
     ),
     Mutant(
         name="drains without a cordon",
