@@ -11,12 +11,13 @@ the enum, its object as a field of `Scaling`, and `only_with` for that field in 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
 from pydantic import BeforeValidator, WithJsonSchema
 
 from growth.api.model import Model
-from growth.api.rules import Rule, RuleBreach
+from growth.api.rules import AnyRule, Rule, RuleBreach
+from growth.api.scaling_utilisation import UtilisationScaling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,6 +27,7 @@ class ScalingPolicyName(StrEnum):
     """The policies that a pool may name. Those that aren't here yet are refused."""
 
     DEMAND = "Demand"
+    UTILISATION = "Utilisation"
 
 
 _OLD_SPELLING: Final = "demand"
@@ -58,9 +60,14 @@ def only_with(policy: str, *, field: str) -> Rule:
 class Scaling(Model):
     """What decides how many machines the pool has."""
 
+    rules: ClassVar[tuple[AnyRule, ...]] = (only_with("Utilisation", field="utilisation"),)
+
     policy: Annotated[
         ScalingPolicyName,
         BeforeValidator(_spelled_now),
         WithJsonSchema({"type": "string", "enum": _SPELLINGS}),
     ] = ScalingPolicyName.DEMAND
-    """Demand: buy machines for pending pods and give back idle ones."""
+    """Demand: buy machines for pending pods and give back idle ones. Utilisation: keep what the
+    pool's pods request at a share of what its nodes have."""
+    utilisation: UtilisationScaling | None = None
+    """Settings of the policy Utilisation. Unset means their defaults."""

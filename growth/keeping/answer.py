@@ -109,7 +109,8 @@ def _of_idle(
     size = scene.size_of(rules)
     ordered = in_order(nodes, rules, scene.cluster)
     # Nodes that the policy holds count for its floors, so that the others are free to go.
-    least = set(kept_at_least((n for n in ordered if not size.keeps(n.name)), rules, scene))
+    free = (n for n in ordered if not size.keeps(n.name) and n.name not in size.apart)
+    least = set(kept_at_least(free, rules, scene))
     for node in ordered:
         if size.keeps(node.name):
             yield (

@@ -99,14 +99,14 @@ def _takes_pods(node: Node, pool: NodePool) -> bool:
 
 def _spares(pool: NodePool, scene: KeepingScene) -> list[_Spare]:
     """What the pool can do without, of each floor."""
-    floors = scene.size_of(pool).floors
-    if not floors:
+    size = scene.size_of(pool)
+    if not size.floors:
         return []
     leaving = _leaving_nodes(scene.removals)
     there = [
         node
         for name, node in scene.cluster.nodes.items()
-        if pool_of_node(node) == pool.name and name not in leaving
+        if pool_of_node(node) == pool.name and name not in leaving and name not in size.apart
     ]
     nodes = Counter(type_of_node(node) for node in there)
     serving = Counter(type_of_node(node) for node in there if _takes_pods(node, pool))
@@ -116,5 +116,5 @@ def _spares(pool: NodePool, scene: KeepingScene) -> list[_Spare]:
             nodes=sum(nodes[each] for each in floor.types) - floor.count,
             serving=sum(serving[each] for each in floor.types) - floor.count,
         )
-        for floor in floors
+        for floor in size.floors
     ]

@@ -22,6 +22,7 @@ from growth.api.scaling_status import (
     ScalingStep,
 )
 from growth.api.written import ServerTypeName
+from growth.scheduling.taints import NO_SCHEDULE
 
 if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
@@ -57,6 +58,21 @@ class PoolSize(msgspec.Struct, frozen=True, kw_only=True):
     """The nodes that may go; None for each node that is idle."""
     drains: bool = False
     """Whether nodes of the surplus go though pods are on them: these are evicted."""
+    closed: frozenset[str] = frozenset()
+    """Nodes that take no more pods: they bear the mark of a node that is about to go, also while
+    pods are on them, until the policy wants them again. Only those of the surplus go."""
+    overdue: frozenset[str] = frozenset()
+    """Those of the surplus whose pods are evicted now, if not all are."""
+    at_once: frozenset[str] = frozenset()
+    """Closed nodes that go as soon as they are empty and of the surplus, without a wait."""
+    apart: frozenset[str] = frozenset()
+    """Machines that don't count for the floors: no pod can be placed on them."""
+    grace: float | None = None
+    """Seconds from the mark to the removal of an empty node; None: as the pool's scaleDown says."""
+    mark_effect: str = NO_SCHEDULE
+    """The effect of that mark."""
+    marks_of_others: frozenset[str] = frozenset()
+    """Taints of another autoscaler that mean the same, and are removed with growth's own."""
     why: str = ""
     """For people: why the size is what it is."""
     reason: str = ""
@@ -67,6 +83,8 @@ class PoolSize(msgspec.Struct, frozen=True, kw_only=True):
     """By how many nodes; negative if they are given back."""
     seen: tuple[tuple[str, int | str], ...] = ()
     """Name and value of each number that was decided on; whole, or the status changes too often."""
+    figures: tuple[tuple[str, tuple[str, ...], float], ...] = ()
+    """Numbers for metrics alone: the metric, its labels after that of the pool, and the value."""
     holds: tuple[ScalingHold, ...] = ()
     """What keeps the policy from changing the number of nodes."""
     scaled_up_at: datetime | None = None
@@ -75,6 +93,22 @@ class PoolSize(msgspec.Struct, frozen=True, kw_only=True):
     """When it last gave nodes back."""
     wake_at: float = inf
     """The monotonic second at which the policy wants to be asked again at the latest."""
+    decided_at: float = -inf
+    """The monotonic second at which it was decided, for policies that decide in intervals."""
+    looked_at: float = -inf
+    """That at which the policy looked last, if it looks more often than it decides."""
+    generation: int = 0
+    """That of the spec that it was decided on."""
+
+    def grace_of(self, node: str, pool: NodePool) -> float:
+        """Seconds from the mark of a node to its removal."""
+        if node in self.at_once:
+            return 0.0
+        return pool.spec.scale_down.idle_after.seconds if self.grace is None else self.grace
+
+    def drained(self) -> frozenset[str]:
+        """The nodes whose pods are evicted."""
+        return (self.surplus or frozenset()) if self.drains else self.overdue
 
     def keeps(self, node: str) -> bool:
         """Whether the policy holds a node that nothing else needs."""

@@ -72,9 +72,19 @@ class Market(msgspec.Struct, frozen=True, kw_only=True):
                 pool,
                 [item for item in self.items if item.pool.name == name],
                 size=self.sizes[name],
-                counts=counts,
+                counts=self._without_apart(name, counts),
             )
         )
+
+    def _without_apart(
+        self, pool: str, counts: Mapping[tuple[str, ServerTypeName], int]
+    ) -> Mapping[tuple[str, ServerTypeName], int]:
+        """The counts without the machines that count for no floor."""
+        if not (apart := self.sizes[pool].apart):
+            return counts
+        named = (self.fleet.machines.get(name) for name in apart)
+        lost = Counter((each.pool, each.server_type) for each in named if each is not None)
+        return {key: count - lost[key] for key, count in counts.items()}
 
     def _singles(self) -> Iterator[Limit]:
         names = {item.name for item in self.items}

@@ -24,6 +24,7 @@ from growth.keeping.marks import (
 )
 from growth.scheduling.taints import NO_SCHEDULE, Taint
 from reconciler.core.actions import SetNode, machine, version_of
+from reconciler.facts.sizes import is_closed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -67,11 +68,12 @@ def barred(node: Node) -> SetNode:
     return SetNode(node=version_of(node), taints=(*others, Taint(LEAVING_TAINT, NO_SCHEDULE)))
 
 
-def unmarked(node: Node) -> SetNode:
-    """Removes growth's marks; taints and annotations of others stay."""
+def unmarked(node: Node, also: frozenset[str] = frozenset()) -> SetNode:
+    """Removes growth's marks, and these taints; taints and annotations of others stay."""
     present = SCALE_DOWN_AT_ANNOTATION in node.metadata.annotations
     annotations = {SCALE_DOWN_AT_ANNOTATION: None} if present else {}
-    return SetNode(node=version_of(node), annotations=annotations, taints=_other_taints(node))
+    taints = tuple(taint for taint in _other_taints(node) if taint.key not in also)
+    return SetNode(node=version_of(node), annotations=annotations, taints=taints)
 
 
 def tainted(cluster: Cluster) -> Mapping[str, Node]:
@@ -96,6 +98,8 @@ def _reusable(world: World) -> Iterator[tuple[str, Node]]:
 
 def _is_reusable(name: str, world: World) -> bool:
     """Whether the node can still be used: no delete of its machine was sent or is under way."""
+    if is_closed(name, world):
+        return False
     removal = world.removals.get(name)
     if removal is None:
         return True

@@ -36,3 +36,18 @@ def sizes_of_pools(world: World) -> Mapping[str, PoolSize]:
     if known.keys() == world.pools.keys():
         return known
     return {name: size_of_pool(pool, world) for name, pool in world.pools.items()}
+
+
+def is_closed(node: str, world: World) -> bool:
+    """Whether the policy of a pool lets no more pods onto the node."""
+    return any(node in size.closed for size in world.ledger.scaling.sizes.values())
+
+
+def closed_nodes(world: World) -> Mapping[str, str]:
+    """The pool of each such node that there is, by the node's name."""
+    return {
+        name: pool
+        for pool, size in sorted(sizes_of_pools(world).items())
+        for name in sorted(size.closed)
+        if name in world.cluster.nodes
+    }

@@ -11,6 +11,7 @@ from reconciler.figures.effects import EffectFigures
 from reconciler.figures.gauges import WorldGauges
 from reconciler.figures.plans import PlanFigures
 from reconciler.figures.removals import RemovalFigures
+from reconciler.figures.scaling import ScalingFigures
 from reconciler.figures.stages import StageFigures
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class Figures:
         self._plans = PlanFigures(registry)
         self._stages = StageFigures(registry, pod_of=pod_of)
         self._removals = RemovalFigures(registry)
+        self._scaling = ScalingFigures(registry)
         self._effects = EffectFigures(registry)
         self._shown: tuple[World, Instant] | None = None
         self._waiting: asyncio.TimerHandle | None = None
@@ -72,6 +74,7 @@ class Figures:
         self._gauges.world = world
         self._plans.look(world)
         self._removals.look(world)
+        self._scaling.look(world)
         self._stages.look(world, now)
 
     def forget(self) -> None:
@@ -80,6 +83,7 @@ class Figures:
             self._waiting.cancel()
         self._shown = self._waiting = self._gauges.world = None
         self._removals.forget()
+        self._scaling.forget()
         self._stages.forget()
 
     def also(self, announce: Callable[[Point], None]) -> Callable[[Point], None]:

@@ -15,6 +15,7 @@ from reconciler.figures.kept import kept_families
 from reconciler.figures.machines import machine_families
 from reconciler.figures.observing import observed_families
 from reconciler.figures.pools import pool_families
+from reconciler.figures.scaling import scaling_families
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -48,3 +49,4 @@ class WorldGauges(Collector):
         yield from doubt_families(world)
         yield from aside_families(world)
         yield from observed_families(world)
+        yield from scaling_families(world)

@@ -40,6 +40,7 @@ from reconciler.pools.counting import counted_machines, tallies
 from reconciler.pools.ledger import PoolsLedger
 from reconciler.pools.reasons_recorded import reasons_recorded
 from reconciler.pools.refused import next_refusal_end
+from reconciler.pools.scaling_events import scaling_events
 from reconciler.pools.status import status_of_pool, written
 from reconciler.pools.status_events import status_events
 from reconciler.pools.unreadable import unreadable_notices
@@ -151,7 +152,8 @@ def _status_step(
         return WAIT
     patch = PatchStatus(kind=type(pool).__name__, version=version_of(pool), status=written(status))
     why = "; ".join(each.message for each in conditions) or "the pool has changed"
-    return Step(actions=(patch, *status_events(pool, status)), why=why)
+    told = (*status_events(pool, status), *scaling_events(pool, status))
+    return Step(actions=(patch, *told), why=why)
 
 
 def _wakes(pool: NodePool, now: Instant) -> Iterator[float]:

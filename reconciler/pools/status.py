@@ -58,7 +58,11 @@ def status_of_pool(
 
 def written(status: NodePoolStatus) -> Mapping[str, Any]:
     """The status as a merge patch, in which unset fields must be null."""
-    return {**dict.fromkeys(NULLABLE), **status.document()}
+    document = {**dict.fromkeys(NULLABLE), **status.document()}
+    if status.scaling is None:
+        return document
+    unset = dict.fromkeys(("most", "changedAt", "scaledUpAt", "scaledDownAt"))
+    return {**document, "scaling": {**unset, **document["scaling"]}}
 
 
 def _with(status: NodePoolStatus, news: Mapping[str, Any]) -> NodePoolStatus:

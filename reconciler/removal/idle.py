@@ -31,6 +31,7 @@ from reconciler.facts.marks import (
 from reconciler.facts.marks import unmarked as without_marks
 from reconciler.facts.opening import removal_of
 from reconciler.facts.ownership import pool_of_node
+from reconciler.facts.sizes import closed_nodes, is_closed, size_of_pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -62,7 +63,7 @@ def ends(world: World, now: Instant, clock: SightedClock) -> Ends:
 
 def _left(node: Node, world: World, now: Instant) -> float:
     pool = world.pools.get(pool_of_node(node))
-    longest = 0.0 if pool is None else pool.spec.scale_down.idle_after.seconds
+    longest = 0.0 if pool is None else size_of_pool(pool, world).grace_of(node.name, pool)
     at = scale_down_at(node)
     if at is None:
         return longest
@@ -76,9 +77,13 @@ def steps_for_idle_nodes(
 ) -> Iterator[tuple[str, Step]]:
     """The next step for each node that no pod keeps, and for each node that is marked."""
     unoccupied: list[Node] = []
-    for node in _of_interest(world.cluster):
+    closed = closed_nodes(world)
+    yield from _closings(closed, world, now)
+    for node in (*_of_interest(world.cluster), *_marked_by_others(world)):
         name = node.name
         if name in world.removals or pool_of_node(node) not in world.pools:
+            continue
+        if name in closed and not _may_go(node, closed[name], world):
             continue
         keepers = world.cluster.occupancy(name).keepers
         if not keepers:
@@ -94,6 +99,38 @@ def steps_for_idle_nodes(
             yield node.name, _kept(node, keeping, world, now)
 
 
+def _closings(closed: Mapping[str, str], world: World, now: Instant) -> Iterator[tuple[str, Step]]:
+    """The mark of each node that a policy has closed and that doesn't bear it yet."""
+    for name, pool in closed.items():
+        node, size = world.cluster.nodes[name], size_of_pool(world.pools[pool], world)
+        is_ours = name not in world.removals and not world.is_paused(pool)
+        if is_ours and not is_tainted(node) and world.is_free(machine(name)):
+            seconds = size.grace_of(name, world.pools[pool])
+            mark = marked(node, now, seconds=seconds, effect=size.mark_effect)
+            yield name, Step(actions=(mark,), why=size.why)
+
+
+def _may_go(node: Node, pool: str, world: World) -> bool:
+    """Whether a closed node is given back like any other: if its policy lets it, and it is empty.
+
+    Otherwise it keeps its mark, whatever keeps it.
+    """
+    size = size_of_pool(world.pools[pool], world)
+    is_left = is_tainted(node) and not world.cluster.occupancy(node.name).keepers
+    return is_left and not size.keeps(node.name)
+
+
+def _marked_by_others(world: World) -> Iterator[Node]:
+    """Nodes with the mark of another autoscaler that their pool's policy wants again."""
+    for name, pool in sorted(world.pools.items()):
+        size = size_of_pool(pool, world)
+        if size.marks_of_others:
+            for node in world.cluster.ordered_nodes:
+                is_theirs = not node.taint_keys.isdisjoint(size.marks_of_others)
+                if pool_of_node(node) == name and is_theirs and not is_marked(node):
+                    yield node
+
+
 def _of_interest(cluster: Cluster) -> tuple[Node, ...]:
     """Nodes that no pod keeps or that are marked; found once for each snapshot of the cluster."""
     return cluster.remembered(
@@ -107,8 +144,12 @@ def _of_interest(cluster: Cluster) -> tuple[Node, ...]:
 
 
 def _kept(node: Node, keeping: Keeping, world: World, now: Instant) -> Step:
-    if is_marked(node) and world.is_free(machine(node.name)):
-        return Step(actions=(without_marks(node),), why=f"the node stays: {keeping.why}")
+    pool = world.pools[pool_of_node(node)]
+    theirs = size_of_pool(pool, world).marks_of_others
+    is_taken = is_marked(node) or not node.taint_keys.isdisjoint(theirs)
+    if is_taken and not is_closed(node.name, world) and world.is_free(machine(node.name)):
+        actions = (without_marks(node, theirs),)
+        return Step(actions=actions, why=f"the node stays: {keeping.why}")
     return Step(wake_at=keeping.ends_at(now))
 
 
@@ -126,13 +167,16 @@ def _given_back(
     pool = world.pools[pool_of_node(node)]
     if is_tainted(node):
         end = world.ledger.removal.ends.get(node.name, clock.now)
-        if end > clock.now:
+        # People may want it gone at once after it has been marked to go later.
+        if end > clock.now and node.name not in size_of_pool(pool, world).at_once:
             return Step(wake_at=clock.wake_at(end))
         return _opened(node, pool, listed_machine(node, pool, world, seen))
     if keeping.reason is KeepingReason.PAID:
         return Step(wake_at=keeping.ends_at(now))
-    seconds = pool.spec.scale_down.idle_after.seconds
-    return Step(actions=(marked(node, now, seconds=seconds),), why="the node is idle")
+    size = size_of_pool(pool, world)
+    seconds = size.grace_of(node.name, pool)
+    mark = marked(node, now, seconds=seconds, effect=size.mark_effect)
+    return Step(actions=(mark,), why="the node is idle")
 
 
 def _opened(node: Node, pool: NodePool, listed: Machine | None) -> Step:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from growth.keeping.size import PoolSize
+    from reconciler.scaling.scene import ScalingScene
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -17,3 +18,5 @@ class ScalingLedger:
 
     sizes: Mapping[str, PoolSize] = field(default_factory=dict)
     """The sizes by pool."""
+    scene: ScalingScene | None = None
+    """What policies share within one pass; never kept for the next one."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from growth.api.scaling import ScalingPolicyName
 from reconciler.scaling.demand import sized_by_demand
+from reconciler.scaling.utilisation.policy import sized_by_utilisation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,4 +23,7 @@ if TYPE_CHECKING:
 ScalingPolicy: TypeAlias = "Callable[[World, NodePool, Instant], PoolSize]"
 Policies: TypeAlias = "Mapping[str, ScalingPolicy]"
 
-POLICIES: Final[Policies] = {ScalingPolicyName.DEMAND: sized_by_demand}
+POLICIES: Final[Policies] = {
+    ScalingPolicyName.DEMAND: sized_by_demand,
+    ScalingPolicyName.UTILISATION: sized_by_utilisation,
+}

@@ -6,12 +6,15 @@ beyond the most, removal gives back the surplus. This rule itself starts nothing
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from growth.api.scaling import ScalingPolicyName
 from growth.keeping.size import STILL
 from reconciler.core.decision import Decision, earliest
 from reconciler.scaling.ledger import ScalingLedger
 from reconciler.scaling.registry import POLICIES
+from reconciler.scaling.scene import scaling_scene_of
 
 if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
@@ -23,6 +26,10 @@ if TYPE_CHECKING:
 
 def decide(world: World, now: Instant, policies: Policies = POLICIES) -> Decision[ScalingLedger]:
     """The size of each pool at this moment."""
+    before = world.ledger.scaling
+    if any(pool.spec.scaling.policy != ScalingPolicyName.DEMAND for pool in world.pools.values()):
+        shared = replace(before, scene=scaling_scene_of(world))
+        world = world.remembering(replace(world.ledger, scaling=shared))
     sizes = {name: _size(world, pool, now, policies) for name, pool in world.pools.items()}
     return Decision(
         section=ScalingLedger(sizes=sizes),

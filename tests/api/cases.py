@@ -387,6 +387,68 @@ SCALING: Final = (
         "spec.scaling.policy",
         'Unsupported value: "Guess": supported values: "Demand"',
     ),
+    Case(
+        "a policy without its settings",
+        spec(POOL, scaling={"policy": "Utilisation"}),
+    ),
+    Case(
+        "settings of another policy",
+        spec(POOL, scaling={"utilisation": {}}),
+        "spec.scaling.utilisation",
+        "utilisation is only for the policy Utilisation, but the policy is Demand: remove "
+        "utilisation or change the policy",
+    ),
+    *(
+        Case(
+            f"utilisation with {' and '.join(fields)}",
+            spec(POOL, scaling={"policy": "Utilisation", "utilisation": fields}),
+            f"spec.scaling.utilisation.{at}",
+            text,
+        )
+        for fields, at, text in (
+            (
+                {"minNodes": 3, "maxNodes": 3},
+                "minNodes",
+                "minNodes 3 must be below maxNodes 3: change one of them, or leave out both",
+            ),
+            (
+                {"taintUpperCapacityThresholdPercent": 10},
+                "taintLowerCapacityThresholdPercent",
+                "the thresholds must rise from taintLowerCapacityThresholdPercent (10) over",
+            ),
+            (
+                {"scaleUpThresholdPercent": 40},
+                "scaleUpThresholdPercent",
+                "the thresholds must rise",
+            ),
+            (
+                {"scaleUpThresholdPercent": 0},
+                "scaleUpThresholdPercent",
+                "should be greater than or equal to 1",
+            ),
+            (
+                {"slowNodeRemovalRate": 6},
+                "slowNodeRemovalRate",
+                "slowNodeRemovalRate is above fastNodeRemovalRate: lower it",
+            ),
+            (
+                {"softDeleteGracePeriod": "10m"},
+                "softDeleteGracePeriod",
+                "softDeleteGracePeriod must be shorter than hardDeleteGracePeriod",
+            ),
+            (
+                {"scaleUpCoolDownPeriod": "10m"},
+                "scaleUpCoolDownPeriod",
+                "scaleUpCoolDownPeriod must be shorter than scaleUpCoolDownTimeout",
+            ),
+            (
+                {"unhealthyNodeGracePeriod": "10m"},
+                "healthCheckNewestNodesPercent",
+                "unhealthyNodeGracePeriod turns the health check on, which needs",
+            ),
+            ({"taintEffect": "Never"}, "taintEffect", 'Unsupported value: "Never"'),
+        )
+    ),
 )
 
 LIMITS: Final = (

@@ -52,25 +52,32 @@ def tainted(name: str, minutes: float = 0, **fields: Any) -> GroupNode:
     return node(name, is_tainted=True, tainted_at=NOW - minutes * MINUTE, **fields)
 
 
-def asking(cpu: int, memory: int = 0) -> PodDemand:
+def asked_for(cpu: int, memory: int = 0) -> PodDemand:
     return PodDemand(pods=1, requests=Resources({"cpu": cpu, "memory": memory}))
 
 
 NO_PODS = PodDemand()
 
 
-def run(*nodes: GroupNode, demand: PodDemand = NO_PODS, **fields: Any) -> Run:
+def group(
+    *nodes: GroupNode, demand: PodDemand = NO_PODS, threshold: int = 70, **fields: Any
+) -> Group:
     options = {name: fields.pop(name) for name in [*fields] if hasattr(OPTIONS, name)}
-    group = Group(
+    options["thresholds"] = Thresholds(10, min(40, threshold), threshold)
+    machines = fields.pop("machines", len(nodes))
+    return Group(
         options=msgspec.structs.replace(OPTIONS, **options),
         nodes=nodes,
         demanded=demand,
-        machines=fields.pop("machines", len(nodes)),
+        machines=machines,
         most=20,
         now=NOW,
         **fields,
     )
-    return run_once(group)
+
+
+def run(*nodes: GroupNode, demand: PodDemand = NO_PODS, **fields: Any) -> Run:
+    return run_once(group(*nodes, demand=demand, **fields))
 
 
 # Utilisation
@@ -99,18 +106,18 @@ def test_the_missing_nodes_are_just_enough_for_both_resources(
 
 
 def test_the_larger_of_both_resources_decides() -> None:
-    assert run(node("a"), demand=asking(100, 900)).reason is RunReason.ABOVE_THRESHOLD
-    assert run(node("a"), demand=asking(900, 100)).reason is RunReason.ABOVE_THRESHOLD
+    assert run(node("a"), demand=asked_for(100, 900)).reason is RunReason.ABOVE_THRESHOLD
+    assert run(node("a"), demand=asked_for(900, 100)).reason is RunReason.ABOVE_THRESHOLD
 
 
 def test_without_an_untainted_node_any_request_is_infinitely_much() -> None:
-    found = run(tainted("a"), demand=asking(1))
+    found = run(tainted("a"), demand=asked_for(1))
     assert found.percent == (inf, inf)
     assert (found.untaints, found.buys) == (("a",), 0)
 
 
 def test_only_untainted_nodes_are_capacity() -> None:
-    found = run(node("a"), tainted("b"), node("c", is_cordoned=True), demand=asking(500))
+    found = run(node("a"), tainted("b"), node("c", is_cordoned=True), demand=asked_for(500))
     assert found.percent == (Fraction(50), Fraction(0))
 
 
@@ -119,27 +126,27 @@ def test_only_untainted_nodes_are_capacity() -> None:
 
 def test_tainted_nodes_are_used_again_before_machines_are_bought() -> None:
     newer = tainted("new", created="2025-06-01T00:00:00Z")
-    found = run(node("a"), tainted("old"), newer, demand=asking(2100))
+    found = run(node("a"), tainted("old"), newer, demand=asked_for(2100))
     assert (found.delta, found.untaints, found.buys) == (2, ("new", "old"), 0)
     assert found.lock is None
 
 
 def test_the_lock_closes_only_if_machines_were_asked_for() -> None:
-    found = run(node("a"), demand=asking(2100))
+    found = run(node("a"), demand=asked_for(2100))
     assert found.lock == ScaleLock(since=NOW, requested=2, target=3)
 
 
 def test_no_more_is_bought_than_the_pool_may_have() -> None:
-    found = run(node("a"), demand=asking(99_000))
+    found = run(node("a"), demand=asked_for(99_000))
     assert (found.buys, found.problem) == (19, "")
-    full = run(node("a"), demand=asking(99_000), machines=20)
+    full = run(node("a"), demand=asked_for(99_000), machines=20)
     assert (full.buys, full.problem) == (0, "the pool may not have more than 20 machines")
 
 
 def test_below_the_minimum_nodes_are_added_though_the_lock_is_held() -> None:
     lock = ScaleLock(since=NOW, target=3)
     nodes = (node("a"), tainted("b"), node("c", is_cordoned=True))
-    found = run(*nodes, min_nodes=3, lock=lock, demand=asking(1))
+    found = run(*nodes, min_nodes=3, lock=lock, demand=asked_for(1))
     assert (found.delta, found.untaints, found.buys) == (2, ("b",), 1)
 
 
@@ -147,7 +154,7 @@ def test_below_the_minimum_nodes_are_added_though_the_lock_is_held() -> None:
 
 
 @pytest.mark.parametrize(
-    "demand", [asking(5000), asking(500), asking(0)], ids=["up", "nothing", "down"]
+    "demand", [asked_for(5000), asked_for(500), asked_for(0)], ids=["up", "nothing", "down"]
 )
 def test_while_the_lock_is_held_nothing_is_done(demand: PodDemand) -> None:
     due = tainted("b", minutes=5)
@@ -159,16 +166,18 @@ def test_while_the_lock_is_held_nothing_is_done(demand: PodDemand) -> None:
 
 def test_the_run_that_finds_the_machines_does_nothing_yet() -> None:
     lock = ScaleLock(since=NOW - 3 * MINUTE, target=1)
-    first = run(node("a"), demand=asking(5000), lock=lock)
+    first = run(node("a"), demand=asked_for(5000), lock=lock)
     assert first.reason is RunReason.LOCKED
-    assert run(node("a"), demand=asking(5000), lock=first.lock).reason is RunReason.ABOVE_THRESHOLD
+    assert (
+        run(node("a"), demand=asked_for(5000), lock=first.lock).reason is RunReason.ABOVE_THRESHOLD
+    )
 
 
 def test_a_lock_whose_machine_never_comes_opens_after_its_timeout() -> None:
     at = ScaleLock(since=NOW - 10 * MINUTE, target=9)
     later = ScaleLock(since=NOW - 10 * MINUTE - timedelta(seconds=1), target=9)
-    assert run(node("a"), demand=asking(500), lock=at).reason is RunReason.LOCKED
-    assert run(node("a"), demand=asking(500), lock=later).reason is RunReason.WITHIN_THRESHOLDS
+    assert run(node("a"), demand=asked_for(500), lock=at).reason is RunReason.LOCKED
+    assert run(node("a"), demand=asked_for(500), lock=later).reason is RunReason.WITHIN_THRESHOLDS
 
 
 # Down
@@ -176,8 +185,8 @@ def test_a_lock_whose_machine_never_comes_opens_after_its_timeout() -> None:
 
 def test_the_oldest_nodes_are_tainted_fast_or_slowly() -> None:
     nodes = [node(f"n{n}", created=f"2025-01-0{9 - n}T00:00:00Z") for n in range(9)]
-    assert run(*nodes, demand=asking(800)).taints == ("n8", "n7", "n6")
-    assert run(*nodes, demand=asking(3000)).taints == ("n8",)
+    assert run(*nodes, demand=asked_for(800)).taints == ("n8", "n7", "n6")
+    assert run(*nodes, demand=asked_for(3000)).taints == ("n8",)
 
 
 def test_nodes_whose_time_has_come_go_before_others_are_tainted() -> None:
@@ -188,7 +197,7 @@ def test_nodes_whose_time_has_come_go_before_others_are_tainted() -> None:
 
 def test_a_node_goes_with_its_pods_only_after_the_hard_grace() -> None:
     early, late = (tainted(f"t{m}", minutes=m, is_empty=False) for m in (9, 11))
-    found = run(node("a"), early, late, demand=asking(500))
+    found = run(node("a"), early, late, demand=asked_for(500))
     assert (found.goes, found.drains) == ((), ("t11",))
 
 
@@ -196,7 +205,7 @@ def test_people_protect_a_node_or_want_it_gone_at_once() -> None:
     kept = tainted("kept", minutes=99, is_protected=True)
     empty = node("empty", is_forced=True)
     busy = node("busy", is_forced=True, is_empty=False)
-    found = run(node("a"), kept, empty, busy, demand=asking(500))
+    found = run(node("a"), kept, empty, busy, demand=asked_for(500))
     assert (found.goes, found.drains) == (("empty",), ())
 
 
@@ -205,15 +214,15 @@ def test_people_protect_a_node_or_want_it_gone_at_once() -> None:
 
 def test_an_old_node_is_followed_by_another_only_at_the_minimum() -> None:
     old = {"max_age": timedelta(days=30), "min_nodes": 1}
-    assert run(node("a"), demand=asking(500), **old).reason is RunReason.TOO_OLD
-    assert run(node("a"), node("b"), demand=asking(1000), **old).delta == 0
-    assert run(node("a"), tainted("b"), demand=asking(500), **old).delta == 0
+    assert run(node("a"), demand=asked_for(500), **old).reason is RunReason.TOO_OLD
+    assert run(node("a"), node("b"), demand=asked_for(1000), **old).delta == 0
+    assert run(node("a"), tainted("b"), demand=asked_for(500), **old).delta == 0
 
 
 def test_while_the_newest_nodes_are_broken_their_number_stays() -> None:
     health = HealthCheck(grace=MINUTE, newest_percent=50, most_unhealthy_percent=0)
     broken = node("b", is_ready=False, created="2025-06-01T00:00:00Z")
-    found = run(node("a"), broken, demand=asking(5000), health=health)
+    found = run(node("a"), broken, demand=asked_for(5000), health=health)
     assert (found.reason, found.delta, found.buys) == (RunReason.UNHEALTHY, 0, 0)
     assert found.taints == ("b",)
 
@@ -242,7 +251,7 @@ def groups(draw: st.DrawFn) -> tuple[GroupNode, ...]:
 
 @given(
     nodes=groups(),
-    demand=st.builds(asking, st.integers(0, 20_000), st.integers(0, 20_000)),
+    demand=st.builds(asked_for, st.integers(0, 20_000), st.integers(0, 20_000)),
     min_nodes=st.integers(0, 5),
     coming=st.integers(0, 5),
     checks=st.booleans(),

@@ -11,6 +11,7 @@ from growth.api.noderequest import RequestPhase
 from growth.api.wellknown import SEVERAL_CURRENCIES, TYPES_MISSING
 from growth.api.written import write_time
 from growth.cli.cluster.survey import paused
+from growth.cli.explain.scaling import scaling_facts
 from growth.cli.explain.story import Explanation, Fact
 from growth.cli.terminal.money import added, hourly, hourly_each
 from growth.cli.terminal.texts import ahead, counted, first_few
@@ -72,6 +73,7 @@ def _facts(pool: NodePool, seen: Survey) -> Iterator[Fact]:
         most = next((each.max for each in pool.spec.server_types if each.name == entry.name), None)
         limit = "" if most is None else f"; at most {most}"
         yield Fact("nodes", f"{entry.name}: {entry.ready} of {entry.nodes} ready{coming}{limit}")
+    yield from scaling_facts(pool, now)
     yield from _about_prices(pool)
     yield from _limits(pool)
     yield from _budgets(pool)

@@ -26,6 +26,7 @@ from growth.api.wellknown import (
 )
 from growth.cli.cluster.survey import is_observing
 from growth.cli.cluster.trouble import Trouble
+from growth.cli.explain.scaling import scaling_words
 from growth.cli.terminal.money import added, the_currency, whole
 from growth.cli.terminal.texts import counted
 from growth.demand.detection import is_demand
@@ -225,7 +226,8 @@ def _state(pool: NodePool, now: datetime) -> str:
     if told := _gravest_brake(pool):
         return told
     refused = sum(offer.holds(now) for offer in pool.status.unmet_offers)
-    return f"ok, {counted(refused, 'offer')} sold out" if refused else "ok"
+    sold_out = [f"{counted(refused, 'offer')} sold out"] if refused else []
+    return ", ".join(("ok", *sold_out, *scaling_words(pool, now)))
 
 
 def _gravest_brake(pool: NodePool) -> str:

@@ -49,8 +49,7 @@ def _occupied_surplus(world: World) -> Iterator[tuple[Node, NodePool, str]]:
     """The nodes that pods are on and that are drained for their policy, which says why."""
     for pool in (world.pools[name] for name in sorted(world.pools)):
         size = size_of_pool(pool, world)
-        names = (size.surplus or frozenset()) if size.drains else frozenset()
-        for name in sorted(names & world.cluster.nodes.keys()):
+        for name in sorted(size.drained() & world.cluster.nodes.keys()):
             node = world.cluster.nodes[name]
             if pool_of_node(node) == pool.name and world.cluster.occupancy(name).keepers:
                 yield node, pool, size.why

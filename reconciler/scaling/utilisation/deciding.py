@@ -92,6 +92,16 @@ def run_once(group: Group) -> Run:
     return msgspec.structs.replace(run, taints=(*sick, *run.taints))
 
 
+def raised_to_minimum(group: Group) -> Run:
+    """What is to be done if even all nodes together are fewer than the minimum.
+
+    Escalator calls that an error and waits for a person; growth adds the nodes.
+    """
+    classes = node_classes_of(group.nodes, group.remembered)
+    short = group.options.min_nodes - len(classes.untainted)
+    return _up(group, classes, Run(delta=max(0, short), reason=RunReason.BELOW_MINIMUM))
+
+
 def _decided(group: Group, classes: NodeClasses) -> Run:
     if len(group.nodes) < group.options.min_nodes:
         problem = "node count less than the minimum"

@@ -6,7 +6,7 @@ its nodes isn't why they are there. Whether a node is empty doesn't depend on it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from growth.api.wellknown import DEFAULT_POOL, POOL_LABEL
 from growth.scheduling.resources import NOTHING, larger, total
@@ -17,30 +17,31 @@ if TYPE_CHECKING:
 
     from growth.scheduling.pod import Pod
 
-CONFIG_SOURCE = "kubernetes.io/config.source"
+CONFIG_SOURCE: Final = "kubernetes.io/config.source"
 """On a static pod: `file`."""
 
 
-def counts_for_pool(pod: Pod, pool: str) -> bool:
-    """Whether its requests are the pool's utilisation."""
+def counted_pools(pod: Pod) -> frozenset[str]:
+    """The pools whose utilisation its requests are."""
     if pod.is_finished:
-        return False
-    is_default = pool == DEFAULT_POOL and selects_nothing(pod)
-    return is_default or selects_value(pod, key=POOL_LABEL, value=pool)
+        return frozenset()
+    selected = selected_values(pod, key=POOL_LABEL)
+    return selected | {DEFAULT_POOL} if selects_nothing(pod) else selected
 
 
-def selects_value(pod: Pod, *, key: str, value: str) -> bool:
-    """Whether the pod selects nodes with this label; pods of DaemonSets don't count."""
+def selected_values(pod: Pod, *, key: str) -> frozenset[str]:
+    """The values of this label that the pod selects nodes by; pods of DaemonSets don't count."""
     if pod.is_of_daemon_set:
-        return False
+        return frozenset()
     wanted = pod.wanted_nodes
-    if (key, value) in wanted.labels:
-        return True
+    named = {value for name, value in wanted.labels if name == key}
     terms = (wanted.affinity.node_selector_terms or ()) if wanted.affinity else ()
-    return any(
-        each.key == key and each.operator == "In" and value in (each.values or ())
+    return frozenset(named).union(
+        value
         for term in terms
         for each in term.match_expressions or ()
+        if each.key == key and each.operator == "In"
+        for value in each.values or ()
     )
 
 

@@ -23,7 +23,7 @@ from reconciler.scaling.utilisation.nodes import (
     node_classes_of,
     oldest_first,
 )
-from reconciler.scaling.utilisation.pods import demand_of_pods, selects_nothing, selects_value
+from reconciler.scaling.utilisation.pods import demand_of_pods, selected_values, selects_nothing
 from tests.reconciler.build import at, pool, world
 from tests.scheduling import build
 from tests.vectors.escalating import START, nodes_of, span
@@ -155,7 +155,7 @@ def health_group(given: Json) -> Json:
 @adapts("pod_in_group", system="escalator")
 def pod_in_group(given: Json) -> Json:
     pod = _pod(given["pod"])
-    return {"match": selects_value(pod, key=given["label_key"], value=given["label_value"])}
+    return {"match": given["label_value"] in selected_values(pod, key=given["label_key"])}
 
 
 @adapts("pod_in_default_group", system="escalator")

@@ -1,0 +1,54 @@
+"""Events about what a pool's scaling policy does, and about what it can't do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from growth.api.scaling_status import ScalingStep
+from growth.kube.events.event import Severity
+from reconciler.facts.events import EventAction, event_about
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.api.nodepool import NodePool
+    from growth.api.nodepool_status import NodePoolStatus
+    from growth.api.scaling_status import ScalingHold, ScalingStatus
+    from reconciler.core.actions import EmitEvent
+
+STEPS: Final = {ScalingStep.UP: "ScalingUp", ScalingStep.DOWN: "ScalingDown"}
+WAITS: Final = frozenset({"Lock", "Cooldown", "Paused", "Blind"})
+"""Holds that end by themselves, or that other events tell of."""
+LIMITED: Final = "Limited"
+"""The hold of a policy that can't buy what it wants."""
+
+
+def scaling_events(pool: NodePool, after: NodePoolStatus) -> Iterator[EmitEvent]:
+    """The events for what is new in the status of a policy."""
+    before, now = pool.status.scaling, after.scaling
+    if now is None:
+        return
+    if now.step in STEPS and (before is None or _deed(before) != _deed(now)):
+        yield _told(pool, STEPS[now.step], now.message)
+    known = {(each.reason, each.node) for each in before.holds} if before else set()
+    for hold in now.holds:
+        if hold.reason not in WAITS and (hold.reason, hold.node) not in known:
+            yield _held(pool, hold)
+
+
+def _deed(status: ScalingStatus) -> tuple[object, ...]:
+    return status.step, status.change, status.scaled_up_at, status.scaled_down_at
+
+
+def _held(pool: NodePool, hold: ScalingHold) -> EmitEvent:
+    name = "ScaleUpFailed" if hold.reason == LIMITED else "ScaleDownBlocked"
+    about = f"{hold.node}: " if hold.node else ""
+    note = f"{about}{hold.message or hold.reason}"
+    return _told(pool, name, note, severity=Severity.WARNING)
+
+
+def _told(
+    pool: NodePool, reason: str, note: str, *, severity: Severity = Severity.NORMAL
+) -> EmitEvent:
+    deciding = EventAction.DECIDING
+    return event_about(pool, action=deciding, reason=reason, note=note, severity=severity)
