@@ -53,6 +53,8 @@ class LocalCluster:
     ready: bool = False
     extended: bool = False
     """Whether its scheduler calls growth's extender."""
+    joinable: bool = False
+    """Whether machines with a kubelet can join it with kubeadm."""
 
     @property
     def work(self) -> Path:

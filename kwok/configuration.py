@@ -105,7 +105,32 @@ def write_configuration(cluster: LocalCluster, programs: Mapping[str, FoundProgr
     return written
 
 
+SIMULATED: Final = {"kwok.x-k8s.io/node": "fake"}
+"""The annotation of nodes that kwok simulates, with or without other nodes."""
+# kubeadm's own control planes have these, too.
+JOINABLE_ARGUMENTS: Final = {
+    "kube-apiserver": {"enable-admission-plugins": "NodeRestriction"},
+    "kube-controller-manager": {
+        "controllers": "*,bootstrap-signer-controller,token-cleaner-controller"
+    },
+    # kwok must not play the pods of machines that have a kubelet.
+    "kwok-controller": {
+        "manage-all-nodes": "false",
+        "manage-nodes-with-annotation-selector": "=".join(*SIMULATED.items()),
+    },
+}
+MACHINES_REACH: Final = "10.0.0.2"
+"""The address of the API server in the private network of machines that join."""
+
+
 def _extra_arguments(cluster: LocalCluster) -> dict[str, dict[str, str]]:
+    """All that is added to the arguments that kwokctl chooses; what comes last counts."""
+    own = JOINABLE_ARGUMENTS if cluster.joinable else {}
+    usual = _usual_arguments(cluster)
+    return {name: {**usual.get(name, {}), **own.get(name, {})} for name in {**usual, **own}}
+
+
+def _usual_arguments(cluster: LocalCluster) -> dict[str, dict[str, str]]:
     """With the keys that the certificates of kubelets are signed with, as kubeadm sets them."""
     keys = cluster.work / "pki"
     signing = {
@@ -133,6 +158,7 @@ def _options(cluster: LocalCluster, paths: Mapping[str, Path]) -> dict[str, obje
             **{option: paths[name] for option, name in _BINARIES.items()},
             **{option: cluster.ports[use] for option, use in _PORTS.items()},
             **NODE_TIMES,
+            **({"kubeApiserverCertSANs": [MACHINES_REACH]} if cluster.joinable else {}),
         },
         "componentsPatches": [_patch(*each) for each in _extra_arguments(cluster).items()],
     }

@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `demo`."""
     parser.add_argument("--keep", action="store_true", help="leave the cluster running")
     add_program_arguments(parser)
-    parser.set_defaults(scheduler_config=None, growth=True)
+    parser.set_defaults(scheduler_config=None, growth=True, joinable=False)
 
 
 def run(arguments: argparse.Namespace) -> int:

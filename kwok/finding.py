@@ -68,26 +68,30 @@ class ProgramSearch:
     named: Mapping[str, Path]
     store: ProgramStore
     progress: Progress
+    programs: Sequence[Program] = PROGRAMS
 
     def run(self) -> dict[str, FoundProgram]:
-        """All seven programs, by name."""
+        """All programs, by name."""
         found: dict[str, FoundProgram] = {}
-        self._take(found, self._named(_missing(found)))
-        self._take(found, self._on_path(_missing(found)))
-        self._take(found, self._in_store(_missing(found)))
-        if _missing(found):
+        self._take(found, self._named(self._missing(found)))
+        self._take(found, self._on_path(self._missing(found)))
+        self._take(found, self._in_store(self._missing(found)))
+        if self._missing(found):
             with locked(self.store.lock, waiting=self._say_waiting, within=_MADE_WITHIN):
                 self._fill_store(found)
         return found
 
     def _fill_store(self, found: dict[str, FoundProgram]) -> None:
         # Another command may have made them while we waited for the lock.
-        self._take(found, self._in_store(_missing(found)))
+        self._take(found, self._in_store(self._missing(found)))
         try:
-            self._take(found, self._downloaded(_missing(found)))
-            self._take(found, self._built(_missing(found)))
+            self._take(found, self._downloaded(self._missing(found)))
+            self._take(found, self._built(self._missing(found)))
         finally:
             shutil.rmtree(self.store.workshop, ignore_errors=True)
+
+    def _missing(self, found: Mapping[str, FoundProgram]) -> list[Program]:
+        return [program for program in self.programs if program.name not in found]
 
     def _take(self, found: dict[str, FoundProgram], finds: Iterator[FoundProgram]) -> None:
         started = time.monotonic()
@@ -175,7 +179,3 @@ class ProgramSearch:
                 "on PATH or in the cache, and can't be downloaded; "
                 f"available: {', '.join(map(str, available))}"
             )
-
-
-def _missing(found: Mapping[str, FoundProgram]) -> list[Program]:
-    return [program for program in PROGRAMS if program.name not in found]

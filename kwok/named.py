@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING, Final
 
 from growth.errors import Misconfigured
 from kwok.answering import NoAnswer, answer_of
-from kwok.versions import PROGRAMS, Program, ReleasedVersion, number_in
+from kwok.versions import NODE_PROGRAMS, PROGRAMS, Program, ReleasedVersion, number_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FOLDER_VARIABLE: Final = "GROWTH_KWOK_PROGRAMS"
 _ANSWERS_WITHIN: Final = 60.0
+_ALL: Final = (*PROGRAMS, *NODE_PROGRAMS)
+_ASKED: Final = {"kubectl": ("version", "--client"), "kubeadm": ("version",)}
+"""What those are told to print their version that have no such option."""
 
 
 def named_programs(
@@ -27,7 +30,7 @@ def named_programs(
 ) -> dict[str, Path]:
     """The named path of each program: from the flag, its own variable, or the folder's variable."""
     variable = environment.get(FOLDER_VARIABLE)
-    own = {each.name: environment.get(_variable(each), "") for each in PROGRAMS}
+    own = {each.name: environment.get(_variable(each), "") for each in _ALL}
     named = _in_folder(Path(variable), FOLDER_VARIABLE) if variable else {}
     named |= {name: Path(path).absolute() for name, path in own.items() if path}
     return named | (_in_folder(flag, "--programs") if flag else {})
@@ -40,7 +43,7 @@ def _variable(program: Program) -> str:
 def _in_folder(folder: Path, source: str) -> dict[str, Path]:
     if not folder.is_dir():
         raise Misconfigured(f"{folder} isn't a folder with programs; fix {source}")
-    places = {each.name: folder.absolute() / each.name for each in PROGRAMS}
+    places = {each.name: folder.absolute() / each.name for each in _ALL}
     return {name: place for name, place in places.items() if place.exists()}
 
 
@@ -53,7 +56,7 @@ def answers(places: Mapping[Program, Path]) -> dict[Program, str]:
 
 
 def _ask(program: Program, path: Path) -> str:
-    arguments = ("version", "--client") if program.name == "kubectl" else ("--version",)
+    arguments = _ASKED.get(program.name, ("--version",))
     try:
         return answer_of([path, *arguments], within=_ANSWERS_WITHIN).stdout
     except (OSError, NoAnswer):

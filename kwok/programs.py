@@ -10,10 +10,13 @@ from kwok.named import named_programs
 from kwok.places import cache_folder
 from kwok.progress import Progress
 from kwok.store import ProgramStore
-from kwok.versions import kubernetes_version, wanted_versions
+from kwok.versions import NODE_PROGRAMS, PROGRAMS, kubernetes_version, wanted_versions
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
+
+    from kwok.versions import Program
 
 SUMMARY = "find, download or build the programs of a control plane"
 
@@ -21,6 +24,11 @@ SUMMARY = "find, download or build the programs of a control plane"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `programs`."""
     add_program_arguments(parser)
+    parser.add_argument(
+        "--nodes",
+        action="store_true",
+        help="also those of nodes that aren't simulated: kubelet and kubeadm",
+    )
 
 
 def add_program_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,18 +49,22 @@ def add_program_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Find all programs and print where they are."""
-    for found in programs_for(arguments, Progress()).values():
+    wanted = (*PROGRAMS, *NODE_PROGRAMS) if arguments.nodes else PROGRAMS
+    for found in programs_for(arguments, Progress(), wanted).values():
         print(found)
     return 0
 
 
-def programs_for(arguments: argparse.Namespace, progress: Progress) -> dict[str, FoundProgram]:
-    """The programs that the arguments ask for."""
+def programs_for(
+    arguments: argparse.Namespace, progress: Progress, programs: Sequence[Program] = PROGRAMS
+) -> dict[str, FoundProgram]:
+    """These programs, as the arguments ask for them."""
     wanted = wanted_versions()
     if arguments.kube_version is not None:
         wanted = wanted.with_kubernetes(kubernetes_version(arguments.kube_version))
     store = ProgramStore(cache_folder())
     try:
-        return ProgramSearch(wanted, named_programs(arguments.programs), store, progress).run()
+        named = named_programs(arguments.programs)
+        return ProgramSearch(wanted, named, store, progress, programs).run()
     finally:
         progress.clear()

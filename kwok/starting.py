@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from growth.errors import GiveUp, GrowthError, RetryLater
 from kwok.apiserver import ask_api_server, component_is_healthy
-from kwok.configuration import write_configuration
+from kwok.configuration import SIMULATED, write_configuration
 from kwok.locks import locked
 from kwok.places import failed_folder, locks_folder
 from kwok.ports import choose_ports
@@ -186,7 +186,8 @@ def _control_plane_node(cluster: LocalCluster) -> dict[str, Any]:
     return {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": name, "labels": labels},
+        # In a cluster that machines join, kwok simulates only nodes with this annotation.
+        "metadata": {"name": name, "labels": labels, "annotations": SIMULATED},
         "spec": {"taints": [CONTROL_PLANE_TAINT]},
         "status": {"capacity": resources, "allocatable": resources},
     }

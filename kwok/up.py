@@ -21,6 +21,7 @@ from kwok.clusters import (
 )
 from kwok.configuration import scheduler_configuration
 from kwok.finding import IN_CACHE
+from kwok.joining import kubeadm_for, open_to_machines
 from kwok.programs import add_program_arguments, programs_for
 from kwok.progress import Progress
 from kwok.starting import start_cluster
@@ -49,6 +50,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--growth",
         action="store_true",
         help="also start growth: its objects in the cluster, and its processes next to it",
+    )
+    parser.add_argument(
+        "--joinable",
+        action="store_true",
+        help="let machines with a kubelet join with kubeadm; kwok then simulates only nodes that "
+        "are annotated kwok.x-k8s.io/node=fake",
     )
     add_program_arguments(parser)
 
@@ -95,7 +102,9 @@ def bring_up(name: str, *, arguments: argparse.Namespace, progress: Progress) ->
             kubectl=programs["kubectl"].path,
             scheduler=scheduler,
         )
-        return _started(replace(new, extended=arguments.growth), programs, progress)
+        new = replace(new, extended=arguments.growth, joinable=arguments.joinable)
+        ready = _started(new, programs, progress)
+        return _opened(ready, arguments, progress) if ready.joinable else ready
 
 
 def grow(cluster: LocalCluster, *, progress: Progress) -> None:
@@ -126,6 +135,8 @@ def _check_same(
         differs = f"Kubernetes {found.version}"
     elif arguments.scheduler_config is not None and found.scheduler != scheduler:
         differs = "another scheduler configuration"
+    elif arguments.joinable and not found.joinable:
+        differs = "no way for machines to join"
     if differs:
         end = f"python -m kwok down --name {found.name}"
         raise Misconfigured(
@@ -144,6 +155,17 @@ def _started(
     seconds = time.monotonic() - began
     progress.say(f'cluster "{new.name}", Kubernetes {new.version}: ready in {seconds:.1f} s')
     return ready
+
+
+def _opened(
+    cluster: LocalCluster, arguments: argparse.Namespace, progress: Progress
+) -> LocalCluster:
+    try:
+        open_to_machines(cluster, kubeadm=kubeadm_for(arguments, progress))
+    except BaseException:
+        cluster.remove()
+        raise
+    return cluster
 
 
 def is_well(cluster: LocalCluster) -> bool:

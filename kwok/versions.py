@@ -1,4 +1,4 @@
-"""The seven programs of a control plane, their versions, and which other versions are acceptable.
+"""The programs of a control plane and of nodes, their versions, and which others are acceptable.
 
 Versions are written only in go.mod, because Go builds from it if there is no other source. Programs
 found elsewhere are accepted if major and minor version match, because Kubernetes keeps its
@@ -53,6 +53,9 @@ PROGRAMS: Final = (
     ),
     *_programs(ReleaseProject.KWOK, "/cmd/", "kwok", "kwokctl"),
 )
+"""Those of a control plane."""
+NODE_PROGRAMS: Final = _programs(ReleaseProject.KUBERNETES, "/cmd/", "kubelet", "kubeadm")
+"""Those of a node that isn't simulated."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

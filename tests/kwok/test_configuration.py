@@ -40,6 +40,17 @@ def told(cluster: LocalCluster) -> dict[str, Any]:
     return content
 
 
+def flags(cluster: LocalCluster) -> dict[tuple[str, str], str]:
+    """What is added to the arguments of each component."""
+    told(cluster)
+    options, *_ = yaml.safe_load_all((cluster.folder / "kwokctl.yaml").read_text())
+    return {
+        (patch["name"], each["key"]): each["value"]
+        for patch in options["componentsPatches"]
+        for each in patch["extraArgs"]
+    }
+
+
 def test_without_growth_it_is_told_what_it_always_was(cluster: LocalCluster) -> None:
     assert told(cluster) == yaml.safe_load(DEFAULT_SCHEDULER)
 
@@ -54,3 +65,14 @@ def test_with_growth_it_asks_the_extender_too(cluster: LocalCluster, theirs: str
     assert extender["urlPrefix"] == "http://127.0.0.1:77"
     assert extender["ignorable"] is True
     assert content == yaml.safe_load(theirs)
+
+
+def test_kwok_simulates_every_node_unless_machines_may_join(cluster: LocalCluster) -> None:
+    usual, joinable = flags(cluster), flags(replace(cluster, joinable=True))
+
+    assert usual.items() < joinable.items()
+    added = joinable.keys() - usual.keys()
+    assert ("kube-apiserver", "enable-admission-plugins") in added
+    assert joinable["kwok-controller", "manage-all-nodes"] == "false"
+    chosen = joinable["kwok-controller", "manage-nodes-with-annotation-selector"]
+    assert chosen == "kwok.x-k8s.io/node=fake"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from growth.errors import Misconfigured
 from kwok.clusters import COMPONENTS, LocalCluster
 from kwok.finding import FoundProgram
 from kwok.processes import StartedProcess
@@ -45,7 +46,12 @@ def test_who_has_one_is_told_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 
 ASKED = argparse.Namespace(
-    scheduler_config=None, programs=None, kube_version=None, growth=False, name="growth"
+    scheduler_config=None,
+    programs=None,
+    kube_version=None,
+    growth=False,
+    joinable=False,
+    name="growth",
 )
 
 
@@ -90,3 +96,13 @@ def test_a_cluster_that_never_answers_is_started_anew(
     bring_up("growth", arguments=ASKED, progress=Progress(said))
 
     assert 'cluster "growth" is broken: removing it' in said.getvalue()
+
+
+def test_a_running_cluster_that_machines_cannot_join_is_not_taken_for_one(
+    running: LocalCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kwok.up.component_is_healthy", lambda *_: True)
+    asked = argparse.Namespace(**{**vars(ASKED), "joinable": True})
+
+    with pytest.raises(Misconfigured, match="no way for machines to join; remove it first"):
+        bring_up("growth", arguments=asked, progress=Progress(io.StringIO()))

@@ -8,6 +8,7 @@ import pytest
 from growth.errors import Misconfigured
 from kwok.versions import (
     GO_MODULE,
+    NODE_PROGRAMS,
     PROGRAMS,
     ReleasedVersion,
     ReleaseProject,
@@ -86,7 +87,8 @@ def test_the_versions_come_from_the_go_module() -> None:
 def test_the_programs_are_the_tools_of_the_go_module() -> None:
     block = re.search(r"^tool \(\n(.*?)^\)", GO_MODULE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
     assert block is not None
-    assert {program.package for program in PROGRAMS} == set(block[1].split())
+    every = (*PROGRAMS, *NODE_PROGRAMS)
+    assert {program.package for program in every} == set(block[1].split())
 
 
 def test_a_go_module_without_a_project_is_named(tmp_path: Path) -> None:
