@@ -10,7 +10,7 @@ SPREAD ?= -n 3 --dist loadscope --no-loadscope-reorder
 HEAVY := tests/differential tests/faults tests/simulation tests/solver tests/stories tests/thread
 QUICK := -m "not long" $(SPREAD)
 .DEFAULT_GOAL := help
-.PHONY: help setup up down demo pictures test quick test-long lint format bench coverage crds requirements clean
+.PHONY: help setup up down demo programs pictures test quick test-long lint format bench coverage crds requirements clean
 
 help: ## show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,6 +26,10 @@ up: setup ## start a local cluster (NAME=growth) and print its KUBECONFIG
 
 down: setup ## remove the local cluster (NAME=growth)
 	@$(BIN)/python -m kwok down --name $(NAME)
+
+programs: setup ## build what real machines need, once: kubelet, kubeadm, and as root their image
+	@$(BIN)/python -m kwok programs --nodes
+	@$(BIN)/python -m tests.machines.image
 
 pictures: setup ## draw docs/pictures anew (the dashboard needs a Prometheus: on PATH, or built)
 	@$(BIN)/python -m tests.pictures

@@ -1,7 +1,8 @@
 """Which tests of a run stay in one process: those of a file, and those that share a cluster.
 
 A cluster that the files of a folder share is started, and growth installed in it, in each process
-that runs one of them. So such a folder goes to one process as a whole.
+that runs one of them. So such a folder goes to one process as a whole. So do servers that boot:
+their memory and processor time are those of this machine.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, Final
 
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
-SHARING: Final = frozenset({"clouds", "manifests", "webhooks"})
+SHARING: Final = frozenset({"clouds", "machines", "manifests", "webhooks"})
 """Folders."""
 
 

@@ -21,7 +21,7 @@ from tests.live import wait_until
 from tests.thread.growing import cluster_for, deployment, reconciling
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from tests.hetzner.fake.records import Server
@@ -178,14 +178,19 @@ def cluster_of_its_own(purpose: str) -> Iterator[LiveCluster]:
 
 
 @contextlib.contextmanager
-def site(cluster: LiveCluster, folder: Path) -> Iterator[Site]:
+def site(
+    cluster: LiveCluster,
+    folder: Path,
+    *,
+    datacentre_of: Callable[[Project, Path], Datacentre] = Datacentre,
+) -> Iterator[Site]:
     """A project with servers that take a moment to be made, at today's time."""
     project = Project(clock=lambda: time.time() - START.timestamp(), action_seconds=0.3)
     project.delete_seconds = 0.3
     project.now = time.time() - START.timestamp()
     project.bucket.filled_at = project.now
     account = Account({TOKEN: project})
-    datacentre = Datacentre(project, cluster.kubeconfig)
+    datacentre = datacentre_of(project, cluster.kubeconfig)
     with serve(account, datacentre.run) as endpoint:
         yield Site(
             cluster=cluster,

@@ -65,6 +65,8 @@ class Server:
     gone_from: float | None = None
     attached: list[tuple[int, str | None]] = field(default_factory=list)
     """Networks that it is in, and the subnet that was chosen, if one was."""
+    private_address: str = "10.0.0.7"
+    """Its address in each of them."""
 
     @property
     def name(self) -> str:
@@ -99,7 +101,9 @@ class Server:
             "protection": {"delete": self.protected, "rebuild": self.protected},
             "placement_group": {"id": group} if group is not None else None,
             "public_net": {"ipv4": None, "ipv6": None, "floating_ips": [], "firewalls": []},
-            "private_net": [{"network": network, "ip": "10.0.0.7"} for network, _ in self.attached],
+            "private_net": [
+                {"network": network, "ip": self.private_address} for network, _ in self.attached
+            ],
             "image": None,
             "volumes": [],
         }
