@@ -67,6 +67,11 @@ class LocalCluster:
         return self.work / "kubeconfig.yaml"
 
     @property
+    def cloud(self) -> Path:
+        """The folder in which its cloud works."""
+        return self.folder / "cloud"
+
+    @property
     def server(self) -> str:
         """The address of its API server."""
         return f"https://127.0.0.1:{self.ports['kube-apiserver']}"
@@ -94,7 +99,12 @@ class LocalCluster:
 
     def growing(self) -> list[StartedProcess]:
         """The running processes of growth next to it."""
-        return processes_in(self.folder, _GROWTH)
+        selling = self.selling()
+        return [each for each in processes_in(self.folder, _GROWTH) if each not in selling]
+
+    def selling(self) -> list[StartedProcess]:
+        """The running process of its cloud, if it has one with servers that boot."""
+        return processes_in(self.cloud, _GROWTH)
 
     def ended(self) -> list[str]:
         """Its components that kwokctl has started and that have ended."""

@@ -7,10 +7,14 @@ on loopback.
 
 from __future__ import annotations
 
+import hashlib
 import json
+import warnings
 from typing import TYPE_CHECKING, Final
 
 import yaml
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from growth.errors import GiveUp
 from kwok.answering import NoAnswer, answer_of
@@ -26,7 +30,8 @@ if TYPE_CHECKING:
     from kwok.clusters import LocalCluster
     from kwok.progress import Progress
 
-MACHINES_PORT: Final = 6443
+MACHINES_ENDPOINT: Final = f"{MACHINES_REACH}:6443"
+"""The API server as machines reach it."""
 _PHASES: Final = (
     ("upload-config", "kubeadm"),
     ("upload-config", "kubelet"),
@@ -54,6 +59,17 @@ def open_to_machines(cluster: LocalCluster, *, kubeadm: Path) -> None:
     run_kubectl(cluster, "--namespace", "kube-system", "delete", "secrets", *tokens)
 
 
+def hash_of_ca(cluster: LocalCluster) -> str:
+    """How a machine verifies the API server, as `kubeadm token create` prints it."""
+    with warnings.catch_warnings():
+        # The serial number of kwokctl's own is zero.
+        warnings.simplefilter("ignore")
+        certificate = x509.load_pem_x509_certificate((cluster.work / "pki/ca.crt").read_bytes())
+    key = certificate.public_key()
+    written = key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    return f"sha256:{hashlib.sha256(written).hexdigest()}"
+
+
 def _configuration(cluster: LocalCluster) -> list[dict[str, object]]:
     api = "kubeadm.k8s.io/v1beta4"
     return [
@@ -70,7 +86,7 @@ def _configuration(cluster: LocalCluster) -> list[dict[str, object]]:
             "apiVersion": api,
             "kind": "ClusterConfiguration",
             "kubernetesVersion": f"v{cluster.version}",
-            "controlPlaneEndpoint": f"{MACHINES_REACH}:{MACHINES_PORT}",
+            "controlPlaneEndpoint": MACHINES_ENDPOINT,
         },
         {
             "apiVersion": "kubelet.config.k8s.io/v1beta1",
@@ -96,6 +112,6 @@ def _tell_address(cluster: LocalCluster) -> None:
     place = ("--namespace", "kube-public", "configmap", "cluster-info")
     told = json.loads(run_kubectl(cluster, "get", *place, "--output", "json"))
     known = yaml.safe_load(told["data"]["kubeconfig"])
-    known["clusters"][0]["cluster"]["server"] = f"https://{MACHINES_REACH}:{MACHINES_PORT}"
+    known["clusters"][0]["cluster"]["server"] = f"https://{MACHINES_ENDPOINT}"
     changed = json.dumps({"data": {"kubeconfig": yaml.safe_dump(known)}})
     run_kubectl(cluster, "patch", *place, "--patch", changed)

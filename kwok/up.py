@@ -6,6 +6,7 @@ import shutil
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from growth.errors import GiveUp, Misconfigured
@@ -24,6 +25,7 @@ from kwok.finding import IN_CACHE
 from kwok.joining import kubeadm_for, open_to_machines
 from kwok.programs import add_program_arguments, programs_for
 from kwok.progress import Progress
+from kwok.real import TRY_IT, check_real_machines, make_real_pool, start_cloud
 from kwok.starting import start_cluster
 from kwok.waiting import Patience, wait_for
 
@@ -57,6 +59,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="let machines with a kubelet join with kubeadm; kwok then simulates only nodes that "
         "are annotated kwok.x-k8s.io/node=fake",
     )
+    parser.add_argument(
+        "--real",
+        action="store_true",
+        help="also start growth, and a cloud on this machine whose servers really boot and join; "
+        "needs root and what `make programs` builds (implies --growth and --joinable)",
+    )
     add_program_arguments(parser)
 
 
@@ -64,9 +72,16 @@ def run(arguments: argparse.Namespace) -> int:
     """Start the cluster, or find that it is running."""
     name = checked_name(arguments.name)
     progress = Progress()
+    if arguments.real:
+        check_real_machines()
+        arguments.growth = arguments.joinable = True
     cluster = bring_up(name, arguments=arguments, progress=progress)
+    cloud = start_cloud(cluster) if arguments.real else {}
     if arguments.growth:
-        grow(cluster, progress=progress)
+        grow(cluster, progress=progress, settings=cloud)
+    if arguments.real:
+        make_real_pool(cluster)
+        progress.say(f"servers boot on this machine; buy one: {TRY_IT}")
     for line in where_kubectl_is(cluster):
         progress.say(line)
     print(f"KUBECONFIG={cluster.kubeconfig}", flush=True)
@@ -107,12 +122,17 @@ def bring_up(name: str, *, arguments: argparse.Namespace, progress: Progress) ->
         return _opened(ready, arguments, progress) if ready.joinable else ready
 
 
-def grow(cluster: LocalCluster, *, progress: Progress) -> None:
+def grow(
+    cluster: LocalCluster,
+    *,
+    progress: Progress,
+    settings: Mapping[str, str] = MappingProxyType({}),
+) -> None:
     """Install growth in the cluster, start its processes, and wait until it leads."""
     started = time.monotonic()
     progress.show("growth: installing its objects, starting its processes")
     growing.install(cluster)
-    log = growing.start_growth(cluster)
+    log = growing.start_growth(cluster, settings=settings)
     seconds = time.monotonic() - started
     progress.say(f"growth: leading after {seconds:.1f} s; its log: {log}")
     if not cluster.extended:

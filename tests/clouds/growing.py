@@ -184,11 +184,8 @@ def site(
     *,
     datacentre_of: Callable[[Project, Path], Datacentre] = Datacentre,
 ) -> Iterator[Site]:
-    """A project with servers that take a moment to be made, at today's time."""
-    project = Project(clock=lambda: time.time() - START.timestamp(), action_seconds=0.3)
-    project.delete_seconds = 0.3
-    project.now = time.time() - START.timestamp()
-    project.bucket.filled_at = project.now
+    """A new project, its servers, and what they join."""
+    project = new_project()
     account = Account({TOKEN: project})
     datacentre = datacentre_of(project, cluster.kubeconfig)
     with serve(account, datacentre.run) as endpoint:
@@ -200,6 +197,15 @@ def site(
             endpoint=endpoint,
             folder=folder,
         )
+
+
+def new_project() -> Project:
+    """A project whose servers take a moment to be made, at today's time."""
+    project = Project(clock=lambda: time.time() - START.timestamp(), action_seconds=0.3)
+    project.delete_seconds = 0.3
+    project.now = time.time() - START.timestamp()
+    project.bucket.filled_at = project.now
+    return project
 
 
 def ours(kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:

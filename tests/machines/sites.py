@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
-import warnings
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from cryptography import x509
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-
 from growth.api.wellknown import POOL_LABEL
+from kwok.clusters import find_cluster
+from kwok.joining import MACHINES_ENDPOINT, hash_of_ca
 from tests.clouds.growing import SYSTEM, TOKEN, Site, site
 from tests.live import bring_down, bring_up, wait_until
 from tests.machines.archive import TINY
 from tests.machines.booting import BootingDatacentre
 from tests.machines.image import image_folder
 from tests.machines.keeping import hall_of
-from tests.machines.places import API_ADDRESS, API_PORT
 from tests.thread.growing import install
 
 if TYPE_CHECKING:
@@ -59,10 +55,16 @@ class MachineSite:
         """How servers join this cluster, without a cloud controller."""
         return {
             "kind": "Kubeadm",
-            "server": f"{API_ADDRESS}:{API_PORT}",
-            "caHash": ca_hash(self.cluster.kubeconfig.parent / "pki" / "ca.crt"),
+            "server": MACHINES_ENDPOINT,
+            "caHash": self.ca_hash(),
             "cloudProvider": "None",
         }
+
+    def ca_hash(self) -> str:
+        """How servers verify the API server."""
+        known = find_cluster(self.cluster.name)
+        assert known is not None
+        return hash_of_ca(known)
 
     def runs(self, name: str, *, pool: str, command: str = "", **more: Any) -> None:
         """A pod, which a cx23 has room for once."""
@@ -122,16 +124,6 @@ class MachineSite:
         """What cloud-init and its commands have said on a server."""
         log = self.hall.folder / machine.name / "upper/var/log/cloud-init-output.log"
         return log.read_text("utf-8", errors="replace") if log.exists() else ""
-
-
-def ca_hash(certificate: Path) -> str:
-    """As `kubeadm token create --print-join-command` prints it."""
-    with warnings.catch_warnings():
-        # The serial number of kwokctl's own is zero.
-        warnings.simplefilter("ignore")
-        key = x509.load_pem_x509_certificate(certificate.read_bytes()).public_key()
-    written = key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
-    return f"sha256:{hashlib.sha256(written).hexdigest()}"
 
 
 @contextlib.contextmanager
