@@ -89,7 +89,8 @@ class Cluster(msgspec.Struct, frozen=True, dict=True, kw_only=True):
 
     def with_node(self, node: Node, *, pods: tuple[Pod, ...] = ()) -> Cluster:
         """The cluster with this node added or replaced, and with more pods on it."""
-        held = Occupancy((*self.occupancy(node.name).pods, *pods))
+        before = self.occupancy(node.name)
+        held = Occupancy((*before.pods, *pods), before.ending)
         return self._replace(
             nodes={**self.nodes, node.name: node},
             occupancies={**self.occupancies, node.name: held},
@@ -183,7 +184,7 @@ def _by_size(volume: PersistentVolume) -> tuple[int, str]:
 
 
 def cluster_of(objects: Iterable[Object]) -> Cluster:
-    """A snapshot of any mix of objects, for files and tests. Finished pods are left out."""
+    """A snapshot of any mix of objects, for files and tests. Finished pods use nothing."""
     listed = _Listed(objects)
     return Cluster(
         nodes=listed.named(Node),
@@ -222,7 +223,13 @@ def _key(each: PersistentVolumeClaim | DaemonSet | PodDisruptionBudget) -> Names
 
 def _occupancies(pods: Iterable[Pod]) -> Mapping[str, Occupancy]:
     by_node: defaultdict[str, list[Pod]] = defaultdict(list)
+    ending: defaultdict[str, list[Pod]] = defaultdict(list)
     for pod in pods:
-        if pod.place and not pod.is_finished:
+        if pod.is_ending:
+            ending[pod.place].append(pod)
+        elif pod.place and not pod.is_finished:
             by_node[pod.place].append(pod)
-    return {node: Occupancy(tuple(of_node)) for node, of_node in by_node.items()}
+    return {
+        node: Occupancy(tuple(by_node[node]), tuple(ending[node]))
+        for node in dict.fromkeys((*by_node, *ending))
+    }

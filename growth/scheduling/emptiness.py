@@ -24,7 +24,12 @@ OVERDUE_AFTER: Final = 30.0
 
 def keeps_its_node(pod: Pod) -> bool:
     """Whether the node isn't empty because of this pod."""
-    return not (pod.is_finished or pod.is_of_daemon_set or pod.is_static)
+    return not (pod.is_finished or goes_with_its_node(pod))
+
+
+def goes_with_its_node(pod: Pod) -> bool:
+    """Whether it ends with its node and never needs another one."""
+    return pod.is_of_daemon_set or pod.is_static
 
 
 def keepers(pods: Iterable[Pod]) -> tuple[Pod, ...]:

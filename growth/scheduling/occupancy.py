@@ -28,20 +28,27 @@ _T = TypeVar("_T")
 
 
 class Occupancy(msgspec.Struct, frozen=True, dict=True):
-    """The pods on a node. Finished pods use nothing and are left out."""
+    """The pods on a node. Finished pods use nothing and aren't among them."""
 
     pods: tuple[Pod, ...] = ()
+    ending: tuple[Pod, ...] = ()
+    """Finished pods that the kubelet still has to delete."""
 
     def having(self, pod: Pod) -> Occupancy:
         """The same with this pod added or updated."""
         others = self.lacking(pod)
-        return others if pod.is_finished else Occupancy((*others.pods, pod))
+        if pod.is_ending:
+            return Occupancy(others.pods, (*others.ending, pod))
+        return others if pod.is_finished else Occupancy((*others.pods, pod), others.ending)
 
     def lacking(self, pod: Pod) -> Occupancy:
         """The same without this pod."""
         # A changed pod is a new object, so pods are compared by uid.
         uid = pod.metadata.uid
-        return Occupancy(tuple(each for each in self.pods if each.metadata.uid != uid))
+        return Occupancy(
+            tuple(each for each in self.pods if each.metadata.uid != uid),
+            tuple(each for each in self.ending if each.metadata.uid != uid),
+        )
 
     @cached_property
     def requested(self) -> Resources:

@@ -66,6 +66,11 @@ class Pod(msgspec.Struct, frozen=True, dict=True):
         return self.metadata.deletion_timestamp is not None
 
     @property
+    def is_ending(self) -> bool:
+        """Whether it has ended on a node whose kubelet still has to delete it."""
+        return self.is_finished and self.is_terminating and bool(self.spec.node_name)
+
+    @property
     def is_ready(self) -> bool:
         """Whether its Ready condition is true."""
         return any(

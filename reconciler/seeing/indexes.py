@@ -222,8 +222,9 @@ class Views:
         self._announcements.pod_changed(change.old, change.new)
         if change.old is not None:
             self._forget(change.old)
-        if change.new is not None and not change.new.is_finished:
-            self._take_in(change.new)
+        new = change.new
+        if new is not None and (new.is_ending or not new.is_finished):
+            self._take_in(new)
 
     def _forget(self, pod: Pod) -> None:
         self._pending.pop(pod.metadata.uid, None)
@@ -232,7 +233,7 @@ class Views:
         if pod.place:
             self._cluster = None
             left = self._occupancies.get(pod.place, EMPTY).lacking(pod)
-            if left.pods:
+            if left.pods or left.ending:
                 self._occupancies[pod.place] = left
             else:
                 self._occupancies.pop(pod.place, None)

@@ -160,6 +160,28 @@ def test_the_machine_is_asked_for_when_the_last_pod_is_gone_and_not_before() -> 
     assert isinstance(ask, DeleteMachine)
 
 
+def ended(**metadata: Any) -> Pod:
+    """A pod that has ended, and that its kubelet has not deleted yet."""
+    deleted = {"deletionTimestamp": "2026-01-01T00:02:00Z", **metadata}
+    return build.pod("web-0", on=NAME, metadata=deleted, status={"phase": "Succeeded"})
+
+
+@pytest.mark.parametrize("ready", [True, False])
+def test_the_kubelet_has_time_to_delete_pods_that_have_ended(*, ready: bool) -> None:
+    why = "Unhealthy"
+    given = seen(draining(reason=why), drained(reason=why, ready=ready), ended())
+    assert kinds(given) == ([] if ready else ["DeleteMachine"])
+
+
+@pytest.mark.parametrize(
+    "stays",
+    [ended(deletionTimestamp=LATE), ended(ownerReferences=DAEMON)],
+    ids=["something else keeps it", "it ends with its node"],
+)
+def test_nobody_waits_longer_for_pods_that_have_ended(stays: Pod) -> None:
+    assert kinds(seen(draining(), drained(), stays)) == ["DeleteMachine"]
+
+
 @pytest.mark.parametrize("ready", [True, False])
 def test_only_on_a_silent_node_a_pod_beyond_its_grace_is_gone(*, ready: bool) -> None:
     overdue = running(metadata={"deletionTimestamp": LATE})

@@ -6,6 +6,8 @@
     stuck      pods that block the drain for a while are named in an event
     detaches   volumes get some time to detach: if the node were deleted first, Kubernetes would
                take minutes to detach them, and the pods would wait
+    confirms   the kubelet deletes the pods that have ended. If the node were deleted first, they
+               would stay for a minute, and a StatefulSet would wait as long with the next one
     ends       only pods that go with their node are left
     given up   the node stays as it was, because a person intervened, or, if it goes for cost or
                drift only, because a pod may not be moved or doesn't go in time
@@ -19,7 +21,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from growth.keeping.wanting import KeepingReason, kept_by_hand
-from growth.scheduling.emptiness import is_overdue, left_on, seconds_until_overdue
+from growth.scheduling.emptiness import (
+    goes_with_its_node,
+    is_overdue,
+    left_on,
+    seconds_until_overdue,
+)
 from growth.scheduling.moving import reluctance
 from reconciler.core.decision import earliest
 from reconciler.core.step import Step
@@ -91,7 +98,7 @@ def drain_step(
     pods = pods_to_drain(node, world, now)
     if pods:
         return _going_on(removal, node, pods, world, now)
-    return _detaching(removal, node, world, now)
+    return _confirming(removal, node, world, now) or _detaching(removal, node, world, now)
 
 
 def pods_to_drain(node: Node, world: World, now: Instant) -> tuple[Pod, ...]:
@@ -131,6 +138,22 @@ def _going_on(
 def _is_due(pod: Pod, now: Instant, left_alone: float) -> bool:
     """An overdue pod is evicted again: the API server may have missed that it ended."""
     return is_overdue(pod, now) if pod.is_terminating else left_alone <= 0
+
+
+def _confirming(
+    removal: NodeRemovalRequest, node: Node, world: World, now: Instant
+) -> Draining | None:
+    """Waits until the kubelet has deleted pods that have ended, unless the node is silent."""
+    if not node.is_ready or removal.status.remove_attempted_at is not None:
+        return None
+    # Something else may keep such a pod, so the wait has an end.
+    ending = world.cluster.occupancy(node.name).ending
+    ends = [seconds_until_overdue(pod, now) for pod in ending if not goes_with_its_node(pod)]
+    left = [end for end in ends if end > 0]
+    if not left:
+        return None
+    wake_at = earliest(now.monotonic + end for end in left)
+    return Draining(why="pods that have ended are being deleted", wake_at=wake_at)
 
 
 def _detaching(
