@@ -8,6 +8,7 @@ minima: between the two, a workload keeps the replicas it has.
 
 from __future__ import annotations
 
+import bisect
 import itertools
 from dataclasses import dataclass
 from fractions import Fraction
@@ -150,10 +151,11 @@ def count_range(
     """
     if resource not in intervals[0].most:
         return None
-    fewest = next((each for each in intervals if total <= each.most[resource]), intervals[-1])
-    reached = [each for each in intervals if each.least[resource] <= total]
-    highest = reached[-1] if reached else intervals[0]
-    return CountRange(fewest.replicas, highest.replicas)
+    # Bounds rise from interval to interval, so they can be searched.
+    above = bisect.bisect_left(intervals, total, key=lambda each: each.most[resource])
+    reached = bisect.bisect_right(intervals, total, key=lambda each: each.least[resource])
+    fewest = intervals[min(above, len(intervals) - 1)]
+    return CountRange(fewest.replicas, intervals[max(reached - 1, 0)].replicas)
 
 
 def _maxima(entries: Sequence[IntervalEntry]) -> Iterator[tuple[IntervalEntry, int, Amounts]]:

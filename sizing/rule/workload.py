@@ -143,11 +143,11 @@ def _present(sight: SizingSight, memory: SizingMemory) -> PresentSize | None:
 
 
 def _largest(sizes: Iterator[Rounded]) -> dict[Sized, Fraction]:
-    found: dict[Sized, Fraction] = {}
+    found: dict[Sized, int] = {}
     for each in sizes:
         for part, amount in each.items():
-            found[part] = max(Fraction(amount), found.get(part, Fraction(0)))
-    return found
+            found[part] = max(amount, found.get(part, 0))
+    return {part: Fraction(amount) for part, amount in found.items()}
 
 
 def _still_stale(sight: SizingSight, memory: SizingMemory) -> Iterator[tuple[Sized, CountChange]]:
