@@ -55,7 +55,8 @@ quick: setup
 	@$(BIN)/python -m tests.manifests.programs helm promtool
 	@$(BIN)/python -m pytest $(QUICK) --durations=20 --durations-min=5
 
-test-long: setup ## every test, the long forms too
+test-long: setup ## every test, the long forms too (FUZZ_SECONDS=60 for each of three targets)
+	@$(BIN)/python requirements/install.py --venv $(VENV) --fuzzer
 	@$(BIN)/python -m pytest
 
 coverage: setup ## which lines the tests that are not long run, where tracing is cheap

@@ -24,12 +24,18 @@ def main() -> int:
     """Install, and say in one line what is wrong where it can't be done."""
     parser = argparse.ArgumentParser(description="Make a virtual environment for growth.")
     parser.add_argument("--venv", type=Path, default=ROOT / ".venv", help="where (default: .venv)")
-    target = parser.parse_args().venv.absolute()
+    parser.add_argument(
+        "--fuzzer", action="store_true", help="only atheris, beside an environment that is there"
+    )
+    arguments = parser.parse_args()
+    target = arguments.venv.absolute()
     if sys.version_info < MINIMUM_PYTHON:
         found = ".".join(map(str, sys.version_info[:3]))
         return complain(
             f"Python {found} is too old; name a newer one: make setup PYTHON=python3.12"
         )
+    if arguments.fuzzer:
+        return install_fuzzer(target)
     try:
         install(target)
     except subprocess.CalledProcessError as failure:
@@ -54,6 +60,24 @@ def install(target: Path) -> None:
     # hatchling and editables are among the pinned packages, so nothing unpinned is fetched here.
     run(uv, "pip", "install", "--quiet", "--python", str(python), "--no-deps",
         "--no-build-isolation", "--editable", str(ROOT))  # fmt: skip
+
+
+def install_fuzzer(target: Path) -> int:
+    """Put the fuzzer beside the environment; where there is no wheel of it, tests go without it."""
+    kept, pinned = target / ".fuzzer", REQUIREMENTS / "fuzz.txt"
+    if (kept / "atheris").exists():
+        return 0
+    try:
+        run(find_uv(target), "pip", "install", "--quiet", "--no-deps", "--only-binary", ":all:",
+            "--python", str(target / "bin" / "python"), "--require-hashes",
+            "--target", str(kept), "--requirement", str(pinned))  # fmt: skip
+    except subprocess.CalledProcessError:
+        print(
+            "setup: atheris can't be installed here (it needs CPython 3.11 to 3.14 on Linux and "
+            "x86_64); make test-long goes without the fuzzer that it guides",
+            file=sys.stderr,
+        )
+    return 0
 
 
 def find_uv(target: Path) -> str:

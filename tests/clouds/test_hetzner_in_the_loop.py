@@ -110,6 +110,8 @@ def test_another_installation_with_our_id_is_told_of_and_its_servers_are_left_al
 
     held = ".status.conditions[?(@.type=='RemovalHeld')].reason"
     story.says("nodepool", held, "AnotherWriter")
+    other = ".status.conditions[?(@.type=='AnotherWriter')].status"
+    story.says("hetznernodeclass", other, "True")
     told = ("get", "events", "--all-namespaces", "--output", "jsonpath={.items[*].reason}")
     wait_until(lambda: "AnotherWriter" in place.cluster.kubectl(*told), "an event tells of it")
     removals = place.cluster.get("noderemovalrequests")["items"]
@@ -117,6 +119,7 @@ def test_another_installation_with_our_id_is_told_of_and_its_servers_are_left_al
 
     del place.project.servers[theirs.id]
     story.says("nodepool", held, "Released")
+    story.says("hetznernodeclass", other, "False")
 
 
 def test_no_secret_is_told_in_any_log_event_status_or_metric(place: Site) -> None:

@@ -74,6 +74,25 @@ TEXTS: Final = (
     "../../..",
     "$(growth.name)",
 )
+CATASTROPHIC: Final = (
+    "a" * 50_000 + "!",
+    "a-" * 25_000 + "!",
+    "a." * 25_000 + "!",
+    "k8s.io/" * 7_000,
+    "1" * 50_000 + "x",
+    "1." * 25_000,
+    "1h" * 25_000 + "!",
+    "0" * 50_000 + "e999999",
+    "1e999999Ki",
+    " " * 50_000 + "x",
+    "\n" * 50_000,
+    '{"a":' * 900 + "1" + "}" * 900,
+    "[" * 900 + "]" * 900,
+    '{"nodes":[' + ",".join(['"default-1"'] * 5_000) + '],"of":5000,"reason":"Drift"}',
+    '{"' + "a" * 50_000 + '":1}',
+    "- &a [x]\n" + "- [*a, *a, *a, *a]\n" * 500,
+)
+"""Texts that are slow to read for a pattern that tries again, an endless sum or a recursion."""
 NUMBERS: Final = (0, -1, 1, 2**31, 2**63 - 1, -(2**63), 2**64, 1e308, -0.0, 5e-324)
 
 texts = st.sampled_from(TEXTS) | st.text(max_size=40)

@@ -76,9 +76,10 @@ def test_every_decoder_of_the_reconciler_is_tried() -> None:
 
 
 def goes_in(kind: str, document: Any) -> None:
-    """An object as it comes from a watch goes all the way into a World."""
+    """An object as it comes from a watch, as data or as bytes, goes all the way into a World."""
     of, decode = DECODERS[kind]
-    raw = json.dumps(document).encode(errors="surrogatepass")
+    is_raw = isinstance(document, bytes)
+    raw = document if is_raw else json.dumps(document).encode(errors="surrogatepass")
     resource: WatchedResource[Any] = WatchedResource(path=f"/api/v1/{kind}", decode=decode)
     try:
         found = read_object(raw, resource=resource)
@@ -126,7 +127,17 @@ def test_what_is_written_is_taken_or_refused_in_the_long_run(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["- " + "9" * 5000, "- 2026-99-99", "[" * 5000, "- {a: .inf}", "- \x00", "- !!binary x"]
+    "text",
+    [
+        "- " + "9" * 5000,
+        "[" * 100_000,
+        '{"a":' * 50_000,
+        "- 2026-99-99",
+        "[" * 5000,
+        "- {a: .inf}",
+        "- \x00",
+        "- !!binary x",
+    ],
 )
 def test_a_catalogue_that_can_not_be_read_is_a_mistake_of_its_writer(text: str) -> None:
     with pytest.raises(Misconfigured, match="ConfigMap a/b"):

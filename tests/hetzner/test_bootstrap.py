@@ -165,8 +165,13 @@ def in_a_network_of_its_own(script: str) -> int:
         (joining(TALOS, template="cluster: {}"), "the Secret has no document with `machine`"),
         (joining(TALOS, template="{secret: [abc"), "isn't YAML"),
         (joining(TALOS, template="secret"), "isn't YAML"),
+        (joining(TALOS, template="secret: " + "9" * 5000), "isn't YAML"),
+        (joining(TALOS, template="secret: " + "[" * 100_000), "isn't YAML"),
     ],
-    ids=["unknown", "missing", "unset", "too long", "no machine", "no YAML", "no document"],
+    ids=(
+        *("unknown", "missing", "unset", "too long", "no machine", "no YAML", "no document"),
+        *("a number without end", "brackets without end"),
+    ),
 )
 def test_user_data_that_could_not_work_is_refused(rendered: JoiningServer, text: str) -> None:
     with pytest.raises(Misconfigured) as refused:

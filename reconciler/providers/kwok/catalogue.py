@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from growth.api.kwoknodeclass import FaultKind, KwokServerType
+from growth.api.yaml_text import BrokenText, documents
 from growth.errors import Misconfigured
 from growth.scheduling import resources
 from reconciler.providers.kwok.faults import met
@@ -45,9 +45,10 @@ def kwok_offerings(
 def types_of(text: str, *, place: str) -> tuple[KwokServerType, ...]:
     """Parse a list of types from YAML or JSON."""
     try:
-        return _TYPES.validate_python(yaml.load(text, Loader=yaml.CSafeLoader))
-    except yaml.YAMLError as error:
-        raise Misconfigured(f"{place}: this is not YAML: {' '.join(str(error).split())}") from None
+        found = [each.data for each in documents(text)]
+        return _TYPES.validate_python(found[0] if len(found) == 1 else None)
+    except BrokenText as error:
+        raise Misconfigured(f"{place}, line {error.line}: {error}") from None
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "the list"
@@ -55,7 +56,7 @@ def types_of(text: str, *, place: str) -> tuple[KwokServerType, ...]:
             f"{place}: {where}: {first['msg']}; write a list of types as in KwokNodeClass"
         ) from None
     except (ValueError, RecursionError):
-        # Of a number with thousands of digits, a day that doesn't exist, or endless brackets.
+        # Of a number with thousands of digits.
         raise Misconfigured(f"{place}: a value in it can't be read") from None
 
 

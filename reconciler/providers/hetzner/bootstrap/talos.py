@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
+from growth.api.yaml_text import documents as yaml_documents
 from growth.errors import Misconfigured
 from reconciler.providers.hetzner.bootstrap.cloud_config import cloud_config_text
 
@@ -35,8 +34,8 @@ def machine_configuration(joining: JoiningServer) -> str:
 
 def _documents(text: str) -> list[dict[str, Any]]:
     try:
-        documents = [document for document in yaml.safe_load_all(text) if document is not None]
-    except yaml.YAMLError:
+        documents = [each.data for each in yaml_documents(text)]
+    except (ValueError, RecursionError):
         # The error's text would quote the configuration with its secrets.
         documents = [None]
     if not all(isinstance(document, dict) for document in documents):
