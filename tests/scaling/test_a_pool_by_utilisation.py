@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from growth.api.kwoknodeclass import KwokNodeClass
-from growth.api.nodepool import NodePool
+from growth.api.nodepool import NodePool, PoolMode
 from growth.api.scaling import Scaling
 from growth.api.scaling_utilisation import UtilisationScaling
 from growth.api.wellknown import (
@@ -74,6 +74,15 @@ class Utilised:
                 update={"utilisation": before.model_copy(update=names)}
             )
             spec = found.spec.model_copy(update={"scaling": scaling})
+            return found.model_copy(update={"spec": spec})
+
+        self.server.change("NodePool", Key("", "default"), changed)
+
+    def only_observes(self) -> None:
+        """The pool without deeds."""
+
+        def changed(found: NodePool) -> NodePool:
+            spec = found.spec.model_copy(update={"mode": PoolMode.OBSERVE})
             return found.model_copy(update={"spec": spec})
 
         self.server.change("NodePool", Key("", "default"), changed)
@@ -319,6 +328,68 @@ def tainted_by_escalator(node: Node) -> Node:
     taints = (*node.spec.taints, Taint("atlassian.com/escalator", "NoSchedule", "1700000000"))
     spec = msgspec.structs.replace(node.spec, taints=taints)
     return msgspec.structs.replace(node, spec=spec)
+
+
+def test_after_a_restart_the_lock_is_still_held() -> None:
+    told = Utilised(scaleUpCoolDownPeriod="5m")
+    told.wants(7)
+    told.passes(SOON)
+    told.living.lives.interrupt(down=5.0)
+    told.wants(14)
+    told.passes(3 * SOON)
+    assert len(told.nodes()) == 3
+    told.passes(2 * SOON)
+    assert len(told.nodes()) == 5
+
+
+def test_after_a_restart_tainted_nodes_keep_their_taint_and_no_more_are_tainted() -> None:
+    told = Utilised(
+        scanInterval="5m",
+        scaleUpCoolDownPeriod="0s",
+        softDeleteGracePeriod="1h",
+        hardDeleteGracePeriod="2h",
+        slowNodeRemovalRate=1,
+        fastNodeRemovalRate=1,
+    )
+    told.wants(14)
+    told.passes(2 * SOON)
+    told.wants(0)
+    told.passes(5 * SOON)
+    tainted = told.tainted()
+    assert len(tainted) == 1
+    told.living.lives.interrupt(down=5.0)
+    told.passes(SOON)
+    assert told.tainted() == tainted
+
+
+def test_a_pod_that_fits_on_no_node_gets_another_one_if_that_is_asked_for() -> None:
+    told = Utilised(scaleOnStarve=True, minNodes=1, maxNodes=5, scaleUpCoolDownPeriod="0s")
+    told.wants(1, cpu="1500m", of="small")
+    told.passes(SOON)
+    assert len(told.nodes()) == 1
+    told.wants(1, cpu="2600m", of="large")
+    told.has_settings(scaleUpThresholdPercent=150)
+    told.passes(SOON)
+    assert (len(told.nodes()), told.waiting()) == (2, 0)
+
+
+def test_an_old_node_is_followed_by_a_new_one_and_goes() -> None:
+    told = Utilised(minNodes=1, maxNodes=3, maxNodeAge="10m", scaleUpCoolDownPeriod="0s")
+    told.passes(SOON)
+    (first,) = told.nodes()
+    told.passes(14 * SOON)
+    (second,) = told.nodes()
+    assert second.name != first.name
+
+
+def test_a_pool_that_only_observes_says_what_it_would_do() -> None:
+    told = Utilised(scaleUpCoolDownPeriod="0s")
+    told.only_observes()
+    told.wants(7)
+    told.passes(SOON)
+    assert told.nodes() == []
+    assert told.status().reason == "AboveScaleUpThreshold"
+    assert "3 nodes are bought" in told.status().message
 
 
 def test_another_policy_takes_over_without_anything_sudden() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from math import inf
 from typing import TYPE_CHECKING, Final
+from zlib import crc32
 
 import msgspec
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 BETWEEN_LOOKS: Final = 1.0
 """Seconds between two looks at a pool for which pods wait, or whose lock is closed."""
+EARLY: Final = 0.1
+"""The part of an interval over which the runs of pools are spread."""
 NOT_DECIDED: Final = "its utilisation hasn't been looked at yet"
 
 
@@ -70,7 +73,9 @@ def _is_due(look: PoolLook, before: PoolSize) -> bool:
 
 
 def _next_run(look: PoolLook, before: PoolSize) -> float:
-    return before.decided_at + look.fields.scan_interval.seconds
+    """A little early, each pool by its own share, so that not all pools have their run at once."""
+    share = crc32(look.pool.name.encode()) / 2**32
+    return before.decided_at + look.fields.scan_interval.seconds * (1 - EARLY * share)
 
 
 def _is_urgent(look: PoolLook, before: PoolSize) -> bool:
@@ -107,7 +112,7 @@ def _decided(look: PoolLook, *, by_marks: bool) -> PoolSize:
     bought = Purchase({})
     if run.reason in {RunReason.NOTHING_THERE, RunReason.BELOW_MINIMUM}:
         run = _at_least(look, group, run)
-    elif run.buys:
+    elif run.buys and not look.only_observes:
         bought = purchase_for(run, group, look.pool, look.world, look.now)
         run = with_purchase(run, bought)
     return size_after(look, group, _at_most_once_an_interval(look, run), bought)
@@ -133,6 +138,9 @@ def _at_most_once_an_interval(look: PoolLook, run: Run) -> Run:
     last = look.before.scaled_down_at if look.before else None
     is_early = (
         last is not None
-        and look.now.left_of(look.fields.scan_interval.seconds - BETWEEN_LOOKS, since=last) > 0
+        and look.now.left_of(
+            look.fields.scan_interval.seconds * (1 - EARLY) - BETWEEN_LOOKS, since=last
+        )
+        > 0
     )
     return msgspec.structs.replace(run, taints=()) if is_early and run.delta < 0 else run

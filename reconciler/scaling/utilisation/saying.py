@@ -37,6 +37,8 @@ _SEEN: Final = {
 
 
 def _reason(run: Run, group: Group) -> str:
+    if run.reason is RunReason.ABOVE_THRESHOLD and run.percent and isinf(run.percent.larger):
+        return _used(run.percent)
     lower, upper, up = group.options.thresholds
     words = {"lower": lower, "upper": upper, "up": up, "used": _used(run.percent)}
     bounds = {"least": group.options.min_nodes, "most": group.options.max_nodes}
