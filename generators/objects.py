@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, Final
 from generators.markdown import markdown_table
 from growth.api import wellknown
 from growth.api.conditions import statements
-from growth.api.crd import columns_of, definition
+from growth.api.crd import OWNED_BY_THE_API_SERVER, columns_of, definition
 from growth.api.descriptions import constants
-from growth.api.kinds import KINDS
+from growth.api.kinds import FILE_KINDS, KINDS
 from growth.api.meta import Blockage
 from growth.api.model import Model, model_within
 from growth.api.rules import ModelRule, with_places
+from growth.api.schema import structural_schema
 from growth.api.written import (
     DURATION_PATTERN,
     PERCENT_PATTERN,
@@ -70,7 +71,9 @@ _DURATION: Final = re.compile(r"must be a duration (from \S+ to [^,]+)")
 def objects_page() -> str:
     """The whole page."""
     kinds = [text for model in KINDS.values() for text in _kind(model)]
-    return "\n".join([_PREFACE, *kinds, *_names()]).rstrip() + "\n"
+    others = [model for name, model in FILE_KINDS.items() if name not in KINDS]
+    in_files = [text for model in others for text in _in_files(model)]
+    return "\n".join([_PREFACE, *kinds, *in_files, *_names()]).rstrip() + "\n"
 
 
 def _kind(model: type[CustomResource]) -> Iterator[str]:
@@ -84,6 +87,15 @@ def _kind(model: type[CustomResource]) -> Iterator[str]:
     for part in ("spec", "status"):
         yield from _object(part, schema["properties"][part], _model_of(model, part))
     yield from _conditions(model)
+
+
+def _in_files(model: type[CustomResource]) -> Iterator[str]:
+    """A kind without a definition."""
+    schema = structural_schema(model, given=OWNED_BY_THE_API_SERVER)
+    yield f"## {model.__name__} (in files)\n"
+    yield f"{schema['description']}\n"
+    yield "Commands read it from files. It isn't installed in clusters.\n"
+    yield from _object("spec", schema["properties"]["spec"], _model_of(model, "spec"))
 
 
 def _model_of(model: type[Model], written: str) -> type[Model] | None:

@@ -22,7 +22,7 @@ _AGE: Final = PrinterColumn("Age", "date", ".metadata.creationTimestamp")
 _READY: Final = PrinterColumn("Ready", "string", '.status.conditions[?(@.type=="Ready")].status')
 _BLOCKED: Final = PrinterColumn("Blocked", "string", ".status.blocked.reason")
 
-_OWNED_BY_THE_API_SERVER: Final = {
+OWNED_BY_THE_API_SERVER: Final = {
     "apiVersion": {"type": "string"},
     "kind": {"type": "string"},
     "metadata": {"type": "object"},
@@ -75,7 +75,7 @@ def _version(model: type[CustomResource]) -> dict[str, Any]:
             {"name": each.heading, "type": each.type, "jsonPath": each.path}
             for each in columns_of(model)
         ],
-        "schema": {"openAPIV3Schema": structural_schema(model, given=_OWNED_BY_THE_API_SERVER)},
+        "schema": {"openAPIV3Schema": structural_schema(model, given=OWNED_BY_THE_API_SERVER)},
     }
 
 

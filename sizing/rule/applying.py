@@ -146,7 +146,8 @@ REACHED: Final = NextSteps()
 
 def is_reached(workload: SizedWorkload, size: WorkloadSize) -> bool:
     """Whether the workload has this size."""
-    is_everywhere = all(pod.has(size) for pod in workload.pods)
+    # While a resize waits for room, the pod's spec has the size already.
+    is_everywhere = all(pod.has(size) and _is_idle(pod) for pod in workload.pods)
     return workload.replicas == size.replicas and workload.is_complete and is_everywhere
 
 

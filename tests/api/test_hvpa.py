@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from growth.api.crd import OWNED_BY_THE_API_SERVER
 from growth.api.hvpa import Hvpa
 from growth.api.problems import DocumentProblem, read_strictly, written_path
 from growth.api.schema import structural_schema
@@ -16,8 +17,7 @@ SMALL = {"maxReplicas": 1, "maxResources": {"cpu": "500m", "memory": "2Gi"}}
 LARGE = {"maxReplicas": 3, "maxResources": {"cpu": 1, "memory": "4Gi"}}
 NIGHT = {"begin": "220000+0100", "end": "040000+0100"}
 AT_NIGHT = {"updatePolicy": {"updateMode": "MaintenanceWindow"}}
-GIVEN = {"apiVersion": {"type": "string"}, "metadata": {"type": "object"}}
-SCHEMA = structural_schema(Hvpa, given=GIVEN)
+SCHEMA = structural_schema(Hvpa, given=OWNED_BY_THE_API_SERVER)
 
 CASES: dict[str, tuple[dict[str, Any], str | None, str]] = {
     "two intervals": ({}, None, ""),
