@@ -1,6 +1,7 @@
 """The CustomResourceDefinitions, generated from the models into `manifests/crds`.
 
-They have one version, no conversion webhook, status as a subresource, and columns for `kubectl get`
+They have one version, no conversion webhook, status as a subresource (and scale, where a
+number can be set), and columns for `kubectl get`
 that answer "what is it doing".
 """
 
@@ -70,12 +71,24 @@ def _version(model: type[CustomResource]) -> dict[str, Any]:
         "name": VERSION,
         "served": True,
         "storage": True,
-        "subresources": {"status": {}},
+        "subresources": {"status": {}} | _scale(model),
         "additionalPrinterColumns": [
             {"name": each.heading, "type": each.type, "jsonPath": each.path}
             for each in columns_of(model)
         ],
         "schema": {"openAPIV3Schema": structural_schema(model, given=OWNED_BY_THE_API_SERVER)},
+    }
+
+
+def _scale(model: type[CustomResource]) -> dict[str, Any]:
+    if (paths := model.scale) is None:
+        return {}
+    return {
+        "scale": {
+            "specReplicasPath": paths.wanted,
+            "statusReplicasPath": paths.present,
+            "labelSelectorPath": paths.selector,
+        }
     }
 
 

@@ -72,6 +72,17 @@ class PrinterColumn(NamedTuple):
     """Path of the value."""
 
 
+class ScalePaths(NamedTuple):
+    """Where `kubectl scale` finds and sets the number of an object."""
+
+    wanted: str
+    """Path of the wanted number in the spec."""
+    present: str
+    """Path of the present number in the status."""
+    selector: str
+    """Path of the label selector of what is counted, as text."""
+
+
 class CustomResource(Model):
     """A whole object; the kinds add spec and status."""
 
@@ -79,6 +90,8 @@ class CustomResource(Model):
     """Plural, singular and short name, for the definition."""
     columns: ClassVar[tuple[PrinterColumn, ...]] = ()
     """Columns of `kubectl get`, in addition to those of every kind."""
+    scale: ClassVar[ScalePaths | None] = None
+    """The scale subresource, if the kind has one."""
 
     api_version: str = GROUP_VERSION
     """Group and version of the object."""

@@ -17,7 +17,7 @@ from growth.api.bounds import (
     Place,
 )
 from growth.api.disruption import Disruption
-from growth.api.meta import CustomResource, PrinterColumn
+from growth.api.meta import CustomResource, PrinterColumn, ScalePaths
 from growth.api.model import Model
 from growth.api.nodepool_status import NodePoolStatus
 from growth.api.rules import AnyRule
@@ -207,6 +207,12 @@ class NodePool(CustomResource):
         PrinterColumn("Nodes", "integer", ".status.ready"),
         PrinterColumn("Wanted", "integer", ".status.wanted"),
         PrinterColumn("PerHour", "string", ".status.hourlyCost"),
+    )
+
+    scale: ClassVar[ScalePaths | None] = ScalePaths(
+        wanted=".spec.scaling.desired.desiredNodes",
+        present=".status.nodes",
+        selector=".status.selector",
     )
 
     kind: Literal["NodePool"] = "NodePool"

@@ -128,6 +128,9 @@ class NodePoolStatus(Model):
     """The generation of the spec that this status describes."""
     nodes: Count = 0
     """Nodes that have joined."""
+    selector: Annotated[str, Field(max_length=128)] = ""
+    """The label selector of the pool's nodes, for the scale subresource. Only set with the policy
+    Desired."""
     ready: Count = 0
     """Nodes that serve."""
     wanted: Count = 0

@@ -17,6 +17,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from growth.api.model import Model
 from growth.api.rules import AnyRule, Rule, RuleBreach
+from growth.api.scaling_desired import DesiredScaling
 from growth.api.scaling_utilisation import UtilisationScaling
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class ScalingPolicyName(StrEnum):
 
     DEMAND = "Demand"
     UTILISATION = "Utilisation"
+    DESIRED = "Desired"
 
 
 _OLD_SPELLING: Final = "demand"
@@ -57,10 +59,27 @@ def only_with(policy: str, *, field: str) -> Rule:
     )
 
 
+def _has_no_number(scaling: Scaling) -> Iterable[RuleBreach]:
+    if scaling.policy == ScalingPolicyName.DESIRED and scaling.desired is None:
+        yield RuleBreach(at=("desired",))
+
+
+_DESIRED_HAS_A_NUMBER: Final = Rule(
+    cel="self.policy != 'Desired' || has(self.desired)",
+    # kubectl scale can't set a number in an object that isn't there.
+    text="the policy Desired needs the object desired: add it with minNodes and maxNodes",
+    breaches=_has_no_number,
+)
+
+
 class Scaling(Model):
     """What decides how many machines the pool has."""
 
-    rules: ClassVar[tuple[AnyRule, ...]] = (only_with("Utilisation", field="utilisation"),)
+    rules: ClassVar[tuple[AnyRule, ...]] = (
+        only_with("Utilisation", field="utilisation"),
+        only_with("Desired", field="desired"),
+        _DESIRED_HAS_A_NUMBER,
+    )
 
     policy: Annotated[
         ScalingPolicyName,
@@ -68,6 +87,9 @@ class Scaling(Model):
         WithJsonSchema({"type": "string", "enum": _SPELLINGS}),
     ] = ScalingPolicyName.DEMAND
     """Demand: buy machines for pending pods and give back idle ones. Utilisation: keep what the
-    pool's pods request at a share of what its nodes have."""
+    pool's pods request at a share of what its nodes have. Desired: keep a number of nodes that
+    people and programs set."""
     utilisation: UtilisationScaling | None = None
     """Settings of the policy Utilisation. Unset means their defaults."""
+    desired: DesiredScaling | None = None
+    """Settings of the policy Desired."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
 from pydantic import Field, Strict
 
-from growth.api.bounds import Count
+from growth.api.bounds import Atomic, Count, ListSet
+from growth.api.disruption import Weekday
 from growth.api.model import Model
 from growth.api.rules import AnyRule, Rule, RuleBreach
 from growth.api.written import Duration, ServerType, between
@@ -32,6 +34,42 @@ _MINIMUM_WITHIN_MAXIMUM: Final = Rule(
 )
 
 
+class ScaleDownMode(StrEnum):
+    """How eagerly nodes are given back."""
+
+    AGGRESSIVE = "Aggressive"
+    BALANCED = "Balanced"
+    CONSERVATIVE = "Conservative"
+    DISABLED = "Disabled"
+
+
+DayHour = Annotated[int, Strict(), Field(ge=0, le=24)]
+"""An hour of the day, in UTC."""
+
+
+class ScaleDownWindow(Model):
+    """Hours of the day with a scaleDownPolicy of their own."""
+
+    days: Annotated[tuple[Weekday, ...], Field(max_length=7), ListSet()] = ()
+    """Days on which it applies. Empty means every day."""
+    start: DayHour
+    """Hour at which it begins, in UTC."""
+    end: DayHour
+    """Hour at which it ends, in UTC. If it is before start, the window goes over midnight."""
+    policy: ScaleDownMode
+    """The scaleDownPolicy during these hours."""
+
+    @property
+    def weekdays(self) -> frozenset[int]:
+        """The days as numbers, Monday is 0."""
+        week = list(Weekday)
+        return frozenset(map(week.index, self.days or week))
+
+
+LONGEST_WINDOW: Final = 1200.0
+"""Seconds for which a node is watched where the policy itself says how long."""
+
+
 class DesiredScaling(Model):
     """How a pool is scaled by a number of nodes that a person, or another program, sets."""
 
@@ -41,9 +79,9 @@ class DesiredScaling(Model):
     """Minimum number of nodes."""
     max_nodes: Annotated[Count, Field(ge=1)] = 10
     """Maximum number of nodes."""
-    desired_nodes: Count | None = None
-    """Wanted number of nodes, between minNodes and maxNodes. Unset means as many as there are,
-    and more for pending pods."""
+    desired_nodes: Count = 0
+    """Wanted number of nodes, which people and programs set, also with kubectl scale. growth stays
+    within minNodes and maxNodes, adds nodes for pending pods, and gives back none below it."""
     scale_up_batch_size: Count = 0
     """Maximum number of nodes added in one step. 0 means no maximum."""
     preferred_instance_type: ServerType | None = None
@@ -60,3 +98,14 @@ class DesiredScaling(Model):
     """The same for memory."""
     underutilization_duration: Annotated[Duration, between("1m", "24h")] = Duration.parse("10m")
     """How long a node must be underutilized before it may be given back."""
+    scale_down_policy: ScaleDownMode = ScaleDownMode.BALANCED
+    """Balanced: the thresholds and the duration above, one node at a time. Aggressive: 60 % and 5m,
+    two nodes at a time. Conservative: 40 % and 20m, and the next node waits until the last one is
+    gone. Disabled: no node is given back."""
+    scale_down_windows: Annotated[tuple[ScaleDownWindow, ...], Field(max_length=16), Atomic()] = ()
+    """Hours in which another scaleDownPolicy applies. The first that applies counts."""
+
+    @property
+    def watched_for(self) -> float:
+        """The longest time in seconds for which use is watched before a node may go."""
+        return max(self.underutilization_duration.seconds, LONGEST_WINDOW)

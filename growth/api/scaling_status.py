@@ -79,6 +79,12 @@ class ScalingStatus(Model):
     """Nodes that the policy gives back."""
     drains: bool = False
     """Whether pods are moved off these nodes first."""
+    desired_nodes: Count | None = None
+    """The number of nodes that the policy Desired keeps now: the one that was set, more for pending
+    pods, fewer if nodes are underutilized."""
+    requested_nodes: Count | None = None
+    """The desiredNodes of the spec that it follows. If the spec says another number, that counts
+    from then on."""
     changed_at: Timestamp | None = None
     """When the policy last changed its decision."""
     scaled_up_at: Timestamp | None = None

@@ -32,8 +32,12 @@ if TYPE_CHECKING:
     from growth.scheduling.node import Node
 
 SCALE_DOWN_DISABLED: Final = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
-OF_PEERS: Final = (KARPENTERS, SCALE_DOWN_DISABLED)
+VPSIE_PROTECTED: Final = "autoscaler.vpsie.com/protected"
+VPSIE_DISABLED: Final = "autoscaler.vpsie.com/scale-down-disabled"
+OF_PEERS: Final = (KARPENTERS, SCALE_DOWN_DISABLED, VPSIE_PROTECTED, VPSIE_DISABLED)
 """Annotations of other autoscalers, on nodes of people who come from there."""
+LABELS_OF_PEERS: Final = (VPSIE_PROTECTED, VPSIE_DISABLED)
+"""Those that are also written as labels."""
 _CURRENCY: Final = re.compile(CURRENCY_PATTERN)
 OF_THE_CONTROL_PLANE: Final = frozenset(
     {"node.kubernetes.io/not-ready", "node.kubernetes.io/network-unavailable"}
@@ -86,15 +90,17 @@ def is_cordoned_by_a_person(node: Node) -> bool:
 
 
 def protection(node: Node) -> str:
-    """The annotation that protects a node, ours or another autoscaler's; "" if there is none.
+    """What protects a node, an annotation or a label, ours or another autoscaler's; "" if nothing.
 
     Ours protects with any value except `false`, because an unreadable value was meant to say
     something. Those of other autoscalers protect only with the value that counts there.
     """
     annotations = node.metadata.annotations
     if annotations.get(DO_NOT_DISRUPT_ANNOTATION, "false") != "false":
-        return DO_NOT_DISRUPT_ANNOTATION
-    return next((key for key in OF_PEERS if annotations.get(key) == "true"), "")
+        return f"annotation {DO_NOT_DISRUPT_ANNOTATION}"
+    of_peers = (f"annotation {key}" for key in OF_PEERS if annotations.get(key) == "true")
+    as_labels = (f"label {key}" for key in LABELS_OF_PEERS if node.labels.get(key) == "true")
+    return next(iter((*of_peers, *as_labels)), "")
 
 
 def scale_down_at(node: Node) -> datetime | None:

@@ -91,6 +91,10 @@ class PoolSize(msgspec.Struct, frozen=True, kw_only=True):
     """When it last added nodes, which it remembers in the status."""
     scaled_down_at: datetime | None = None
     """When it last gave nodes back."""
+    desired: int | None = None
+    """The number of nodes that it keeps now, if it goes by a number."""
+    requested: int | None = None
+    """The number in the spec that it follows."""
     wake_at: float = inf
     """The monotonic second at which the policy wants to be asked again at the latest."""
     decided_at: float = -inf
@@ -149,6 +153,8 @@ def size_in_status(pool: NodePool) -> PoolSize:
         holds=status.holds,
         scaled_up_at=status.scaled_up_at,
         scaled_down_at=status.scaled_down_at,
+        desired=status.desired_nodes,
+        requested=status.requested_nodes,
     )
 
 
@@ -183,6 +189,8 @@ def _said(size: PoolSize, policy: str) -> ScalingStatus:
         drains=size.drains,
         scaled_up_at=size.scaled_up_at,
         scaled_down_at=size.scaled_down_at,
+        desired_nodes=size.desired,
+        requested_nodes=size.requested,
     )
 
 

@@ -28,7 +28,7 @@ OTHER: Final = "other"
 A_HAIR: Final = 1e-3
 OWNERS: Final = frozenset(
     {
-        *(GROWTH, "annotation", "person"),
+        *(GROWTH, "annotation", "label", "person"),
         *("NodePool", "NodeRequest", "NodeRemovalRequest"),
         *("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController", "Job", "CronJob"),
         "Pod",
@@ -154,10 +154,9 @@ def kept_by_hand(node: Node) -> Keeping | None:
     if is_cordoned_by_a_person(node):
         why = "a person has cordoned it"
         return Keeping(reason=KeepingReason.CORDONED, why=why, owner="person who cordoned it")
-    if annotation := protection(node):
-        why = f"it has the annotation {annotation}"
-        owner = f"annotation {annotation}"
-        return Keeping(reason=KeepingReason.PROTECTED, why=why, owner=owner)
+    if said := protection(node):
+        why = f"it has the {said}"
+        return Keeping(reason=KeepingReason.PROTECTED, why=why, owner=said)
     return None
 
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from growth.scheduling.spread_constraints import SpreadConstraint
 
 MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
+SOURCE_ANNOTATION = "kubernetes.io/config.source"
 
 
 class Pod(msgspec.Struct, frozen=True, dict=True):
@@ -80,7 +81,10 @@ class Pod(msgspec.Struct, frozen=True, dict=True):
     @property
     def is_static(self) -> bool:
         """Whether it is a static pod of a kubelet, or its mirror pod."""
-        return MIRROR_ANNOTATION in self.metadata.annotations or self._is_controlled_by("Node")
+        annotations = self.metadata.annotations
+        # What a kubelet has read from a file or an URL has such a source; `api` is everything else.
+        has_source = annotations.get(SOURCE_ANNOTATION, "api") != "api"
+        return MIRROR_ANNOTATION in annotations or has_source or self._is_controlled_by("Node")
 
     @property
     def is_of_daemon_set(self) -> bool:

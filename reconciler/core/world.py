@@ -26,6 +26,7 @@ from growth.scheduling.pod import Pod
 from reconciler.core.actions import CrashedStep, Evicted, Solved, Subject
 from reconciler.core.caps import Caps
 from reconciler.core.installation import Installation
+from reconciler.core.measured import Measurements
 from reconciler.core.pause_of_all import PauseOfAll
 from reconciler.core.timing import Timing
 from reconciler.ledger import Ledger
@@ -93,6 +94,8 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     busy: frozenset[Subject]
     """Subjects that a sequence is at work on, or whose last write the cache hasn't seen yet.
     Nothing is decided on them."""
+    use: Measurements = Measurements()
+    """What nodes really use, for policies that go by it."""
     is_steered: bool = False
     """Whether the extender ranks nodes for the scheduler: the fullest gets a pod, and not the
     emptiest."""

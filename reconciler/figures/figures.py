@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from prometheus_client import Histogram
 
+from reconciler.figures.durations import NodeDurations
 from reconciler.figures.effects import EffectFigures
 from reconciler.figures.gauges import WorldGauges
 from reconciler.figures.plans import PlanFigures
@@ -54,6 +55,7 @@ class Figures:
         self._stages = StageFigures(registry, pod_of=pod_of)
         self._removals = RemovalFigures(registry)
         self._scaling = ScalingFigures(registry)
+        self._durations = NodeDurations(registry)
         self._effects = EffectFigures(registry)
         self._shown: tuple[World, Instant] | None = None
         self._waiting: asyncio.TimerHandle | None = None
@@ -75,6 +77,7 @@ class Figures:
         self._plans.look(world)
         self._removals.look(world)
         self._scaling.look(world)
+        self._durations.look(world)
         self._stages.look(world, now)
 
     def forget(self) -> None:
@@ -84,6 +87,7 @@ class Figures:
         self._shown = self._waiting = self._gauges.world = None
         self._removals.forget()
         self._scaling.forget()
+        self._durations.forget()
         self._stages.forget()
 
     def also(self, announce: Callable[[Point], None]) -> Callable[[Point], None]:

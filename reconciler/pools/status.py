@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.api.conditions import Truth, conditions_of, joined_conditions, stated
+from growth.api.scaling import ScalingPolicyName
+from growth.api.scaling_status import ScalingStatus
+from growth.api.wellknown import POOL_LABEL
 from growth.keeping.size import scaling_status
 from reconciler.buying import blocking
 from reconciler.facts.node_classes import node_class_of
@@ -36,6 +39,7 @@ def status_of_pool(
         "observed_generation": pool.metadata.generation,
         "unmet_offers": unmet_offers(pool, look.failed.get(pool.name, ()), look.world),
         "blocked": blockage_for_status(pool, look),
+        "selector": _selector(pool),
         "scaling": scaling_status(
             size_of_pool(pool, look.world),
             policy=pool.spec.scaling.policy,
@@ -56,12 +60,18 @@ def status_of_pool(
     return _with(status, {"conditions": joined_conditions(stands, *said)})
 
 
+def _selector(pool: NodePool) -> str:
+    """Only a pool whose number can be set has one."""
+    goes_by_number = pool.spec.scaling.policy == ScalingPolicyName.DESIRED
+    return f"{POOL_LABEL}={pool.name}" if goes_by_number else ""
+
+
 def written(status: NodePoolStatus) -> Mapping[str, Any]:
     """The status as a merge patch, in which unset fields must be null."""
     document = {**dict.fromkeys(NULLABLE), **status.document()}
     if status.scaling is None:
         return document
-    unset = dict.fromkeys(("most", "changedAt", "scaledUpAt", "scaledDownAt"))
+    unset = dict.fromkeys(ScalingStatus.field_names())
     return {**document, "scaling": {**unset, **document["scaling"]}}
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from reconciler.invariants.breach import Breach
     from reconciler.ledger import Ledger
     from reconciler.seeing.clouds import Clouds
+    from reconciler.seeing.measured import UseReader
     from reconciler.seeing.sources import ReconcilerSources
     from reconciler.settings import ReconcilerSettings
 
@@ -37,6 +38,7 @@ class Production:
         *,
         sources: ReconcilerSources,
         clouds: Clouds,
+        use: UseReader,
         effects: Effects,
         settings: ReconcilerSettings,
         seen: Callable[[World], None],
@@ -46,6 +48,7 @@ class Production:
         self._installation = installation
         self._sources = sources
         self._clouds = clouds
+        self._use = use
         self._effects = effects
         self._timing = settings.timing
         self._caps = settings.caps
@@ -76,6 +79,7 @@ class Production:
             caps=self._caps,
             mode=self._mode,
             installation=self._installation,
+            use=self._use.known,
             is_steered=self._sources.demand.resumes_at is not None,
         )
         self._seen(world)

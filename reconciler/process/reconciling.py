@@ -26,6 +26,7 @@ from growth.kube.election import (
     lead_repeatedly,
     this_run,
 )
+from growth.kube.reads import Reads
 from growth.kube.transport import connect
 from reconciler.aside.telling import in_one_line
 from reconciler.brakes.rule import BrakesLedger
@@ -48,6 +49,7 @@ from reconciler.seeing.catalogues import Markets
 from reconciler.seeing.clouds import Clouds
 from reconciler.seeing.demand_place import DemandPlace, hear_demand
 from reconciler.seeing.indexes import PODS
+from reconciler.seeing.measured import UseReader, longest_window
 from reconciler.seeing.moment import now
 from reconciler.seeing.sources import ReconcilerSources
 from reconciler.settings import CertificateKeeper
@@ -218,12 +220,21 @@ class ReconcilerWork:
                     generation_of=self.sources.views.generation_of,
                     learnt=self._learn,
                 )
+                use = UseReader(
+                    reads=Reads(self._connection),
+                    nodes=lambda: self.sources.views.cluster().nodes,
+                    window=lambda: longest_window(self.sources.views.pools),
+                    now=now,
+                    changed=self._wake,
+                )
+                tasks.create_task(use.run(), name="measured use")
                 tasks.create_task(clouds.run(), name="clouds")
                 tasks.create_task(markets.run(), name="markets")
                 await markets.first_answers()
                 await self._loop_over(
                     effects,
                     clouds,
+                    use,
                     unseen=leadership.vacant_for,
                     installation=installation,
                 )
@@ -239,11 +250,18 @@ class ReconcilerWork:
             )
 
     async def _loop_over(
-        self, effects: Effects, clouds: Clouds, *, unseen: float, installation: Installation
+        self,
+        effects: Effects,
+        clouds: Clouds,
+        use: UseReader,
+        *,
+        unseen: float,
+        installation: Installation,
     ) -> None:
         scene = Production(
             sources=self.sources,
             clouds=clouds,
+            use=use,
             effects=effects,
             settings=self._service.settings,
             seen=self._figures.show,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from growth.api.scaling import ScalingPolicyName
 from reconciler.scaling.demand import sized_by_demand
+from reconciler.scaling.desired.deciding import sized_by_number
 from reconciler.scaling.utilisation.policy import sized_by_utilisation
 
 if TYPE_CHECKING:
@@ -26,4 +27,5 @@ Policies: TypeAlias = "Mapping[str, ScalingPolicy]"
 POLICIES: Final[Policies] = {
     ScalingPolicyName.DEMAND: sized_by_demand,
     ScalingPolicyName.UTILISATION: sized_by_utilisation,
+    ScalingPolicyName.DESIRED: sized_by_number,
 }

@@ -155,6 +155,11 @@ class Views:
         )
 
     @property
+    def pools(self) -> Iterable[NodePool]:
+        """The existing pools."""
+        return self._objects[NodePool.__name__].values()
+
+    @property
     def node_classes(self) -> Iterable[ClassKey]:
         """The existing node classes, in a stable order."""
         return sorted(self._node_classes)

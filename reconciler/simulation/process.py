@@ -20,6 +20,7 @@ from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.instant import Instant
 from reconciler.core.installation import Installation
+from reconciler.core.measured import Measurements
 from reconciler.core.timing import Timing
 from reconciler.invariants.judging import judged
 from reconciler.ledger import Ledger
@@ -71,6 +72,8 @@ class Parts:
     effects: type[SimulatedEffects] = SimulatedEffects
     cache: type[Cache] = Cache
     timing: Timing = TIMING
+    measured: Callable[[], Measurements] = Measurements
+    """What nodes use, as it was read last."""
     is_steered: bool = False
     """Whether an extender ranks nodes for the scheduler, the fullest first."""
 
@@ -151,10 +154,12 @@ class SimulatedProcess:
             timing=self.timing,
             seed=self._fate.names.getrandbits(128),
         )
+        parts = self._fate.parts
         world = msgspec.structs.replace(
             world,
-            is_steered=self._fate.parts.is_steered,
+            is_steered=parts.is_steered,
             installation=self._installation,
+            use=parts.measured(),
         )
         self._fate.decided(self, world, self.now())
         return world

@@ -385,7 +385,51 @@ SCALING: Final = (
         "a policy that doesn't exist",
         spec(POOL, scaling={"policy": "Guess"}),
         "spec.scaling.policy",
-        'Unsupported value: "Guess": supported values: "Demand"',
+        'Unsupported value: "Guess": supported values: "Demand", "Utilisation", "Desired"',
+    ),
+    Case("a number of nodes", spec(POOL, scaling={"policy": "Desired", "desired": {}})),
+    Case(
+        "every field of the policy Desired",
+        spec(
+            POOL,
+            scaling={
+                "policy": "Desired",
+                "desired": {
+                    "minNodes": 1,
+                    "maxNodes": 5,
+                    "desiredNodes": 3,
+                    "scaleUpBatchSize": 2,
+                    "preferredInstanceType": "cax11",
+                    "scaleUpCooldown": "1m",
+                    "scaleDownCooldown": "5m",
+                    "cpuUtilizationThreshold": 40,
+                    "memoryUtilizationThreshold": 60,
+                    "underutilizationDuration": "20m",
+                    "scaleDownPolicy": "Conservative",
+                    "scaleDownWindows": [
+                        {"days": ["Saturday"], "start": 18, "end": 8, "policy": "Aggressive"}
+                    ],
+                },
+            },
+        ),
+    ),
+    Case(
+        "the policy Desired without its object",
+        spec(POOL, scaling={"policy": "Desired"}),
+        "spec.scaling",
+        "the policy Desired needs the object desired",
+    ),
+    Case(
+        "the fields of Desired under another policy",
+        spec(POOL, scaling={"policy": "Demand", "desired": {}}),
+        "spec.scaling",
+        "desired is only for the policy Desired",
+    ),
+    Case(
+        "a minimum above the maximum of nodes",
+        spec(POOL, scaling={"policy": "Desired", "desired": {"minNodes": 3, "maxNodes": 2}}),
+        "spec.scaling.desired",
+        "minNodes 3 is above maxNodes 2",
     ),
     Case(
         "a policy without its settings",

@@ -82,8 +82,8 @@ def test_growths_cordon_that_is_seen_before_its_record_is_not_a_persons() -> Non
 
 def test_what_people_write_on_a_node_is_heard() -> None:
     kept = with_words(with_uid(node()), annotations={"growth.dev/do-not-disrupt": "true"})
-    assert marks.protection(believed(kept, bought(kept))) == "growth.dev/do-not-disrupt"
-    assert marks.protection(believed(kept, None)) == "growth.dev/do-not-disrupt"
+    assert marks.protection(believed(kept, bought(kept))) == "annotation growth.dev/do-not-disrupt"
+    assert marks.protection(believed(kept, None)) == "annotation growth.dev/do-not-disrupt"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
 
+from growth.scheduling.quantity import milli
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -29,6 +31,54 @@ class InAnyOrder(tuple[Any, ...]):
     @override
     def __eq__(self, other: object) -> bool:
         return isinstance(other, list) and _sorted(self) == _sorted(other)
+
+    __hash__ = tuple.__hash__
+
+
+class AnyOf(tuple[Any, ...]):
+    """One of several, of which the row means any: its input doesn't say which."""
+
+    __slots__ = ()
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        return any(each == other for each in self)
+
+    __hash__ = tuple.__hash__
+
+
+class Containing(str):
+    """A text of which a row tells a part."""
+
+    __slots__ = ()
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, str) and other in str(self)
+
+    __hash__ = str.__hash__
+
+
+class SameAmount(str):
+    """A quantity, which a row may write in another way."""
+
+    __slots__ = ()
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, str) and milli(str(self)) == milli(other)
+
+    __hash__ = str.__hash__
+
+
+class AtMost(tuple[float]):
+    """A number that a row bounds."""
+
+    __slots__ = ()
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, int | float) and self[0] <= other
 
     __hash__ = tuple.__hash__
 

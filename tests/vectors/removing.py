@@ -115,10 +115,11 @@ class Removing:
         told = {**node.metadata.annotations, **step.annotations}
         kept = {key: text for key, text in told.items() if text is not None}
         taints = node.spec.taints if step.taints is None else step.taints
+        cordon = node.spec.unschedulable if step.unschedulable is None else step.unschedulable
         after = msgspec.structs.replace(
             node,
             metadata=msgspec.structs.replace(node.metadata, annotations=kept),
-            spec=msgspec.structs.replace(node.spec, taints=taints),
+            spec=msgspec.structs.replace(node.spec, taints=taints, unschedulable=cordon),
         )
         pods = self.world.cluster.occupancy(NAME).pods
         cluster = self.world.cluster.with_node(after, pods=pods)

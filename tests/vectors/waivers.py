@@ -78,6 +78,14 @@ def _has_a_gap_above_its_limit(given: Json) -> bool:
     return bool(given.get("limits_gap"))
 
 
+def _never_empties(given: Json) -> bool:
+    return isinstance(given.get("pods"), int) and given["pods"] > 0
+
+
+def _has_an_empty_term(given: Json) -> bool:
+    return [] in given.get("terms", ())
+
+
 WAIVERS: Final = (
     Waiver(
         "lookup_zone",
@@ -151,6 +159,19 @@ WAIVERS: Final = (
         "H16: the seed shows with these rows why it rejects weights; sizes that depend on the "
         "order of recommendations have no function in the product",
         system="hvpa",
+    ),
+    Waiver(
+        "drain",
+        _never_empties,
+        "V16: a node whose pods don't leave in time stays in use, so growth's cordon comes off; "
+        "left behind, it would keep pods off a machine that is paid for",
+        system="vpsie",
+    ),
+    Waiver(
+        "selector_terms",
+        _has_an_empty_term,
+        "Kubernetes: a term without conditions matches no node; the scheduler says so, too",
+        system="vpsie",
     ),
 )
 

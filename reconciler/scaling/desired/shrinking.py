@@ -1,0 +1,241 @@
+"""Which nodes of a pool go: too many ones, and those whose measured use is low.
+
+Candidates are checked one after the other, in their order. What holds one back is told, and the
+next one is tried.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.api.scaling_status import ScalingHold
+from growth.foreign_text import time_or_none
+from growth.instant import whole_second
+from growth.scheduling.moving import SYSTEM
+from reconciler.scaling.desired.cooldowns import DOWN_COOLDOWN
+from reconciler.scaling.desired.modes import (
+    ModeWindow,
+    ScaleDownPace,
+    is_let_go,
+    mode_at,
+    pace_of,
+)
+from reconciler.scaling.desired.order import DrainCandidate, disturbance, first_to_go
+from reconciler.scaling.desired.safety import (
+    Blocked,
+    Refuge,
+    ScaleDownCheck,
+    node_block,
+    pool_block,
+    refuge_of,
+)
+from reconciler.scaling.desired.scene import number_fields, once_in_a_pass
+from reconciler.scaling.desired.use import JudgedUse, UseThresholds, UseVerdict, judged_use
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from datetime import datetime
+
+    from growth.api.nodepool import NodePool
+    from growth.api.scaling_desired import ScaleDownWindow
+    from growth.instant import Instant
+    from growth.scheduling.node import Node
+    from reconciler.core.world import World
+    from reconciler.scaling.desired.counting import SizeCounts
+    from reconciler.scaling.desired.scene import GroupScene
+
+MOST_TOLD: Final = 10
+"""Nodes whose reason to stay is told."""
+
+
+class Going(msgspec.Struct, frozen=True, kw_only=True):
+    """The nodes that go, and what holds others back."""
+
+    names: tuple[str, ...] = ()
+    holds: tuple[ScalingHold, ...] = ()
+    is_for_use: bool = False
+    """Whether they go because they are used little, and not because they are too many."""
+    underused: int = 0
+    """Nodes whose measured use was low for long enough."""
+    unmeasured: int = 0
+    """Nodes whose use isn't known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShrinkScene:
+    """What a decision about going depends on."""
+
+    pool: NodePool
+    scene: GroupScene
+    world: World
+    now: Instant
+    counts: SizeCounts
+    before: frozenset[str]
+    """The nodes that were chosen earlier and are still there."""
+    scaled_at: datetime | None
+    """When the pool was last scaled, in any direction."""
+    floor: int
+    """The number below which nodes don't go for their use."""
+    pace: ScaleDownPace
+    """How eagerly nodes go now."""
+
+    @property
+    def refuge(self) -> Refuge:
+        """Where pods of nodes that go could move to: the same for all pools."""
+        return once_in_a_pass(self.world, "refuge", lambda: _refuge(self.world))
+
+
+def _refuge(world: World) -> Refuge:
+    return refuge_of(
+        (
+            node
+            for node in world.cluster.ordered_nodes
+            if node.is_ready and not node.spec.unschedulable and node.name not in world.removals
+        ),
+        world.cluster,
+    )
+
+
+def pace_now(pool: NodePool, moment: datetime) -> ScaleDownPace:
+    """How eagerly nodes of a pool go at a moment."""
+    fields = number_fields(pool)
+    own = ScaleDownPace(
+        cpu=fields.cpu_utilization_threshold,
+        memory=fields.memory_utilization_threshold,
+        window=fields.underutilization_duration.seconds,
+    )
+    windows = map(_window, fields.scale_down_windows)
+    return pace_of(mode_at(moment, default=fields.scale_down_policy, windows=windows), own)
+
+
+def _window(written: ScaleDownWindow) -> ModeWindow:
+    return ModeWindow(
+        start=written.start,
+        end=written.end,
+        days=written.weekdays,
+        mode=written.policy,
+    )
+
+
+def chosen_to_go(seen: ShrinkScene) -> Going:
+    """The nodes that go now: those chosen earlier as long as they are too many, and then others."""
+    judged = _judged(seen)
+    underused = [name for name, (verdict, _) in judged.items() if verdict is UseVerdict.UNDERUSED]
+    unmeasured = {name: why for name, (v, why) in judged.items() if v is UseVerdict.UNKNOWN}
+    excess = seen.counts.excess
+    kept = tuple(sorted(seen.before))[:excess]
+    wanted = excess - len(kept) or _for_use(seen, underused, kept)
+    told = tuple(_unmeasured_hold(unmeasured))
+    going = Going(names=kept, holds=told, underused=len(underused), unmeasured=len(unmeasured))
+    if wanted <= 0:
+        return going
+    for_use = excess == len(kept)
+    least = seen.floor if for_use else seen.counts.least
+    if hold := _pool_hold(seen, least):
+        return msgspec.structs.replace(going, holds=(hold, *told))
+    among = [
+        node
+        for node in seen.scene.nodes
+        if node.name not in kept and (not for_use or node.name in underused)
+    ]
+    names, holds = _passing(among, min(wanted, seen.counts.current - least), seen)
+    return msgspec.structs.replace(
+        going, names=(*kept, *names), holds=(*holds, *told), is_for_use=for_use and bool(names)
+    )
+
+
+def _for_use(seen: ShrinkScene, underused: list[str], kept: tuple[str, ...]) -> int:
+    """How many nodes should go for their use: none while others go."""
+    return 0 if kept else min(seen.pace.at_once, len(underused))
+
+
+def _judged(seen: ShrinkScene) -> dict[str, JudgedUse]:
+    pace, use = seen.pace, seen.world.use
+    limits = UseThresholds(cpu=pace.cpu, memory=pace.memory, window=pace.window)
+    now = seen.now.wall.timestamp()
+    return {node.name: judged_use(use.of(node.name), limits, now=now) for node in seen.scene.nodes}
+
+
+def _unmeasured_hold(unmeasured: dict[str, str]) -> Iterator[ScalingHold]:
+    if unmeasured:
+        name, why = min(unmeasured.items())
+        number = len(unmeasured)
+        rest = f" and {number - 1} other nodes" if number > 1 else ""
+        yield _hold(
+            Blocked(
+                reason=ScaleDownCheck.METRICS,
+                why=f"the use of {name}{rest} isn't known, so they don't go for it: {why}",
+            )
+        )
+
+
+def _pool_hold(seen: ShrinkScene, least: int) -> ScalingHold | None:
+    """What holds all nodes of the pool back."""
+    pace, scaled_at = seen.pace, seen.scaled_at
+    if not pace.is_allowed:
+        why = "scaleDownPolicy is Disabled now"
+        return _hold(Blocked(reason=ScaleDownCheck.POLICY, why=why))
+    if pace.is_delayed and seen.scene.leaving:
+        why = "scaleDownPolicy is Conservative, and another node is still going"
+        return _hold(Blocked(reason=ScaleDownCheck.POLICY, why=why))
+    elapsed = None if scaled_at is None else seen.now.seconds_since(scaled_at)
+    cooldown = number_fields(seen.pool).scale_down_cooldown.seconds
+    counts = msgspec.structs.replace(seen.counts, least=least)
+    blocked = pool_block(counts, cooldown=cooldown, elapsed=elapsed)
+    if blocked is None:
+        return None
+    left = 0.0 if elapsed is None else (cooldown or DOWN_COOLDOWN) - elapsed
+    until = seen.now.ahead(left) if blocked.reason is ScaleDownCheck.COOLDOWN else None
+    return _hold(blocked, until=until)
+
+
+def _passing(
+    nodes: Iterable[Node], wanted: int, seen: ShrinkScene
+) -> tuple[tuple[str, ...], tuple[ScalingHold, ...]]:
+    """The first nodes that nothing holds back, and why those before them stay."""
+    among = {node.name: node for node in nodes}
+    names: list[str] = []
+    holds: list[ScalingHold] = []
+    for each in first_to_go((_candidate(node, seen) for node in among.values()), len(among)):
+        if len(names) == wanted:
+            break
+        blocked = _block_of(among[each.name], names, seen)
+        if blocked is None:
+            names.append(each.name)
+        elif len(holds) < MOST_TOLD:
+            holds.append(_hold(blocked, node=each.name))
+    return tuple(names), tuple(holds)
+
+
+def _block_of(node: Node, going: list[str], seen: ShrinkScene) -> Blocked | None:
+    annotations = node.metadata.annotations
+    wall = seen.now.wall
+    if not is_let_go(annotations, minute=wall.hour * 60 + wall.minute):
+        return Blocked(reason=ScaleDownCheck.POLICY, why="its annotation doesn't allow it now")
+    refuge = seen.refuge.without((node.name, *going), seen.world.cluster)
+    return node_block(node, seen.world.cluster, refuge=refuge)
+
+
+def _candidate(node: Node, seen: ShrinkScene) -> DrainCandidate:
+    born = time_or_none(node.metadata.creation_timestamp)
+    samples = seen.world.use.of(node.name).samples
+    use = samples[-1].percent if samples else None
+    pods = seen.world.cluster.occupancy(node.name).pods
+    of_system = sum(pod.metadata.namespace == SYSTEM for pod in pods)
+    return DrainCandidate(
+        name=node.name,
+        is_ready=node.is_ready,
+        born=born.timestamp() if born is not None else 0.0,
+        use=use,
+        disturbs=disturbance(use or Fraction(0), pods=len(pods), system_pods=of_system),
+    )
+
+
+def _hold(blocked: Blocked, *, node: str = "", until: datetime | None = None) -> ScalingHold:
+    word = "".join(part.capitalize() for part in blocked.reason.value.split("_"))
+    ends = None if until is None else whole_second(until)
+    return ScalingHold(reason=word, node=node, message=blocked.why, until=ends)
