@@ -83,9 +83,10 @@ class Measured:
 class GroupTold:
     """One pool, its pods, and time."""
 
-    def __init__(self, *, nodes: int = 0, types: Any = None, **fields: Any) -> None:
+    def __init__(self, *, nodes: int = 0, types: Any = None, kill: str = "", **fields: Any) -> None:
         self.measured = Measured()
-        self.living = Living(CALM, SimulatedJoining.AT_ONCE, parts=Parts(measured=self.measured))
+        story = msgspec.structs.replace(CALM, kill=kill)
+        self.living = Living(story, SimulatedJoining.AT_ONCE, parts=Parts(measured=self.measured))
         self.server = self.living.server
         self.server.create("KwokNodeClass", _node_class())
         scaling = {"policy": "Desired", "desired": {"desiredNodes": nodes} | fields}
@@ -137,6 +138,18 @@ class GroupTold:
             return found.model_copy(update={"spec": spec})
 
         self.server.change("NodePool", Key("", NAME), changed)
+
+    def follows(self, policy: str, **fields: Any) -> None:
+        """A person changes the policy of the pool."""
+        scaling = {"policy": policy} | ({"desired": fields} if policy == "Desired" else {})
+
+        def changed(found: NodePool) -> NodePool:
+            kept = type(found.spec.scaling).model_validate(scaling)
+            spec = found.spec.model_copy(update={"scaling": kept})
+            return found.model_copy(update={"spec": spec})
+
+        self.server.change("NodePool", Key("", NAME), changed)
+        self.passes(MINUTE / 4)
 
     def passes(self, seconds: float) -> None:
         """So much time; use is measured every 15 seconds."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.scaling.desired.group import MINUTE, GroupTold
 
 
@@ -92,3 +94,59 @@ def test_a_badly_used_node_goes_with_its_pods_after_ten_minutes() -> None:
     assert told.nodes == [kept]
     assert told.pending() == 0
     assert told.status.desired_nodes == 1
+
+
+def ended_at(point: str) -> tuple[list[str], list[str]]:
+    """The nodes before and after a scale-down, with the process ended at an effect."""
+    told = GroupTold(nodes=3, scaleDownCooldown="1m", kill=point)
+    told.wants(3, cpu="100m")
+    told.passes(3 * MINUTE)
+    before = told.nodes
+    told.scaled(desiredNodes=2)
+    told.passes(4 * MINUTE)
+    return before, told.nodes
+
+
+def points() -> list[str]:
+    """The effects from the change of the number on."""
+    told = GroupTold(nodes=3, scaleDownCooldown="1m")
+    told.wants(3, cpu="100m")
+    told.passes(3 * MINUTE)
+    earlier = len(told.living.lives.points)
+    told.scaled(desiredNodes=2)
+    told.passes(4 * MINUTE)
+    return told.living.lives.points[earlier:]
+
+
+@pytest.mark.long
+def test_a_restart_at_any_moment_of_a_scale_down_ends_in_the_same_number() -> None:
+    found = points()
+    assert len(found) > 10
+    for point in found:
+        before, after = ended_at(point)
+        assert len(before) == 3
+        assert len(after) == 2
+        assert set(after) < set(before), f"bought again after an end at {point}"
+
+
+def test_a_restart_while_nothing_goes_changes_nothing() -> None:
+    told = GroupTold(nodes=2)
+    told.wants(6, cpu="1900m")
+    told.passes(3 * MINUTE)
+    before = told.nodes
+    told.living.lives.interrupt(down=5.0)
+    told.passes(3 * MINUTE)
+    assert told.nodes == before
+    assert told.status.desired_nodes == 3
+
+
+def test_a_pool_that_gets_the_policy_keeps_its_nodes() -> None:
+    told = GroupTold()
+    told.wants(6)
+    told.passes(2 * MINUTE)
+    before = told.nodes
+    told.follows("Demand")
+    told.follows("Desired", desiredNodes=1, scaleDownCooldown="1m")
+    told.passes(5 * MINUTE)
+    assert told.nodes == before
+    assert told.status.desired_nodes == 3

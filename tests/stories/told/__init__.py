@@ -1,6 +1,6 @@
 """The stories that are told on both stages."""
 
-from tests.stories.told import limits, neighbours, nodes, places, sizes, troubles
+from tests.stories.told import limits, neighbours, nodes, numbers, places, sizes, troubles
 
 STORIES = (
     *sizes.STORIES,
@@ -8,5 +8,6 @@ STORIES = (
     *places.STORIES,
     *neighbours.STORIES,
     *nodes.STORIES,
+    *numbers.STORIES,
     *troubles.STORIES,
 )
