@@ -108,11 +108,8 @@ class Announcements:
         if deployment is None or sets or not deployment.spec.wanted:
             self._announced.pop(uid, None)
             return
-        self._announced[uid] = Announced(
-            missing=deployment.spec.wanted,
-            like=_by_template(deployment, "Deployment"),
-            since=_made(deployment),
-        )
+        like = _by_template(deployment, "Deployment")
+        self._announce(uid, like, missing=deployment.spec.wanted, since=_made(deployment))
 
     def _tell(self, uid: str) -> None:
         there = self._there.get(uid, 0)
@@ -124,11 +121,15 @@ class Announcements:
             self._announced.pop(uid, None)
             return
         like = self._newest.get(uid)
-        self._announced[uid] = Announced(
-            missing=owner.spec.wanted - there,
-            like=_by_template(owner, "ReplicaSet") if like is None else like,
-            since=_made(owner) if like is None else _made(like),
-        )
+        since = _made(owner) if like is None else _made(like)
+        like = _by_template(owner, "ReplicaSet") if like is None else like
+        self._announce(uid, like, missing=owner.spec.wanted - there, since=since)
+
+    def _announce(self, uid: str, like: Pod | None, *, missing: int, since: str) -> None:
+        if like is None:
+            self._announced.pop(uid, None)
+        else:
+            self._announced[uid] = Announced(missing=missing, like=like, since=since)
 
 
 def _owner(pod: Pod | None) -> str:
@@ -147,13 +148,22 @@ def _made(each: Pod | ReplicaSet | Deployment) -> str:
     return each.metadata.creation_timestamp or ""
 
 
-def _by_template(owner: ReplicaSet | Deployment, kind: str) -> Pod:
-    """A pod from the template, without what admission adds; an existing pod is a better example."""
+def _by_template(owner: ReplicaSet | Deployment, kind: str) -> Pod | None:
+    """A pod from the template, without what admission adds; an existing pod is a better example.
+
+    None if an amount in it can't be read: its pods are then judged when they exist.
+    """
     metadata = owner.metadata
     reference = OwnerReference(kind=kind, name=metadata.name, uid=metadata.uid, controller=True)
-    return pod_of(
-        owner.spec.template,
-        name=f"{metadata.name}-announced",
-        namespace=metadata.namespace,
-        owner=reference,
-    )
+    try:
+        made = pod_of(
+            owner.spec.template,
+            name=f"{metadata.name}-announced",
+            namespace=metadata.namespace,
+            owner=reference,
+        )
+        # Computed here and kept, so an amount that can't be read fails no rule later.
+        _ = made.requests
+    except ValueError:
+        return None
+    return made

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -114,6 +115,25 @@ def test_a_deployment_speaks_for_itself_until_its_first_replica_set_is_there() -
     assert {uid: each.missing for uid, each in known.now().items()} == {"owner": 3}
     known.owner_changed(of_deployment(3), None)
     assert {uid: each.missing for uid, each in known.now().items()} == {"deployment": 3}
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"containers": [{"name": "main", "resources": {"requests": {"cpu": "much"}}}]},
+        {"containers": [{"name": "main"}], "overhead": {"memory": ""}},
+        # This one is read as soon as the pod is made.
+        {"resources": {"limits": {"cpu": "1"}}}
+        | {"containers": [{"name": "main", "resources": {"requests": {"cpu": ""}}}]},
+    ],
+    ids=["a request", "the overhead", "a request beside a limit of the pod"],
+)
+def test_a_template_that_can_not_be_read_announces_nothing(spec: dict[str, Any]) -> None:
+    known = Announcements()
+    known.deployment_changed(None, deployment(3, template={"spec": spec}))
+    assert known.now() == {}
+    known.deployment_changed(None, deployment(3))
+    assert known.now().keys() == {"deployment"}
 
 
 def test_a_deployment_that_rests_announces_nothing() -> None:
