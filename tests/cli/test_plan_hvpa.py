@@ -145,6 +145,15 @@ def test_intervals_with_a_gap_are_told_with_their_line(
     assert 'Hvpa "api": spec.scalingIntervals[1]: the total of 2 replicas' in told
 
 
+def test_a_plan_for_all_files_says_that_it_leaves_an_hvpa_out(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["plan", "-f", str(EXAMPLE), *QUICK]) == 0
+    assert "not planned: Hvpa shop/api (its workload is planned as it is written" in (
+        capsys.readouterr().out
+    )
+
+
 def test_an_hvpa_is_needed_and_one_only(capsys: pytest.CaptureFixture[str]) -> None:
     load = ["--load", "cpu=0..1"]
     assert main(["plan", "hvpa", "-f", str(EXAMPLE / "pool.yaml"), *load]) == 2

@@ -18,12 +18,15 @@ from pydantic import ValidationError
 
 from growth.api.bounds import Count
 from growth.api.files import FileObject, Mistake
+from growth.api.hvpa import Hvpa
 from growth.api.model import Model
 from growth.api.problems import DocumentProblem, problems_of
 from growth.scheduling.expansion import AS_THEY_ARE, WITH_REPLICAS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from growth.api.meta import CustomResource
 
 HOOK: Final = "helm.sh/hook"
 AUTOSCALER: Final = "HorizontalPodAutoscaler"
@@ -124,7 +127,7 @@ def _autoscalers(found: Iterable[FileObject]) -> tuple[Scaling, list[Mistake]]:
             mistakes += [each.mistake(replace(one, path=("spec", *one.path))) for one in wrong]
             continue
         reference = spec.scale_target_ref
-        scaling[reference.kind, _namespace(each), reference.name] = _Autoscaler(each, spec)
+        scaling[reference.kind, namespace_in_file(each), reference.name] = _Autoscaler(each, spec)
         if spec.least > spec.max_replicas:
             text = f"{spec.least} is above maxReplicas ({spec.max_replicas})"
             mistakes.append(each.mistake(DocumentProblem(path=("spec", "minReplicas"), text=text)))
@@ -141,12 +144,12 @@ def _scaled(found: FileObject, scaling: Scaling, replicas: PlannedReplicas) -> M
 
 def _count(found: FileObject, scaling: Scaling, replicas: PlannedReplicas) -> int | None:
     """The number of replicas that an autoscaler sets; None if the document itself decides."""
-    if found.kind not in WITH_REPLICAS or _target(found) not in scaling:
+    if found.kind not in WITH_REPLICAS or workload_key(found) not in scaling:
         return None
     # Kubernetes: an autoscaler leaves a target alone that is scaled to 0.
     if _mapping(found.body.get("spec")).get("replicas") == 0:
         return None
-    spec = scaling[_target(found)].spec
+    spec = scaling[workload_key(found)].spec
     return spec.least if replicas is PlannedReplicas.MIN else spec.max_replicas
 
 
@@ -155,7 +158,7 @@ def _autoscaled(
 ) -> Iterator[Autoscaled]:
     for each in found:
         if (count := _count(each, scaling, replicas)) is not None:
-            spec = scaling[_target(each)].spec
+            spec = scaling[workload_key(each)].spec
             yield Autoscaled(
                 workload=_written(each),
                 replicas=count,
@@ -183,8 +186,16 @@ def _unknown(found: Iterable[FileObject]) -> Iterator[LeftOut]:
             yield LeftOut(object=_written(each), reason=reason)
 
 
+def hvpas_left_out(found: Iterable[tuple[FileObject, CustomResource]]) -> Iterator[LeftOut]:
+    """Hvpas, which have a command of their own."""
+    for each, resource in found:
+        if isinstance(resource, Hvpa):
+            reason = "its workload is planned as it is written; see growth plan hvpa"
+            yield LeftOut(object=_written(each), reason=reason)
+
+
 def _without_target(scaling: Scaling, found: Iterable[FileObject]) -> Iterator[LeftOut]:
-    hooks = {_target(each): _hook_of(each) for each in found}
+    hooks = {workload_key(each): _hook_of(each) for each in found}
     for target, autoscaler in scaling.items():
         hook = hooks.get(target)
         if hook == "":
@@ -209,16 +220,18 @@ def _makes_pods(found: FileObject) -> bool:
     return "containers" in _mapping(template.get("spec"))
 
 
-def _target(found: FileObject) -> Target:
-    return found.kind, _namespace(found), found.name
+def workload_key(found: FileObject) -> Target:
+    """What an autoscaler names as its target, with the namespace."""
+    return found.kind, namespace_in_file(found), found.name
 
 
-def _namespace(found: FileObject) -> str:
+def namespace_in_file(found: FileObject) -> str:
+    """The namespace of an object, or the one that kubectl would take."""
     return str(_mapping(found.body.get("metadata")).get("namespace", "default"))
 
 
 def _written(found: FileObject) -> str:
-    return f"{found.kind} {_namespace(found)}/{found.name}"
+    return f"{found.kind} {namespace_in_file(found)}/{found.name}"
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

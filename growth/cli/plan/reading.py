@@ -118,6 +118,8 @@ def plan_reading(
     manifests = inputs.read_inputs(inputs.manifest_texts(arguments.files))
     live, now = _live(arguments)
     files = plan_manifests.what_runs(manifests.others, PlannedReplicas(arguments.replicas))
+    left_out = (*files.left_out, *plan_manifests.hvpas_left_out(manifests.resources))
+    files = msgspec.structs.replace(files, left_out=left_out)
     files = files if resized is None else resized(files)
     written = _objects(manifests, files, live)
     seen = as_believed(live.objects, live.records)

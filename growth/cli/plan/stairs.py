@@ -23,6 +23,7 @@ from growth.api.problems import DocumentProblem
 from growth.cli.plan import stairs_printing as printing
 from growth.cli.plan.dry_run import print_dry_run
 from growth.cli.plan.loads import PlannedLoad, planned_loads
+from growth.cli.plan.manifests import namespace_in_file, workload_key
 from growth.cli.plan.reading import plan_for_world, plan_reading
 from growth.cli.terminal import inputs
 from growth.errors import Misconfigured
@@ -112,7 +113,7 @@ def _print_dry_run(arguments: argparse.Namespace) -> int:
         )
     where, hvpa = _hvpa_of(inputs.read_inputs(inputs.manifest_texts(arguments.files)))
     with _telling_gaps(where):
-        return print_dry_run(arguments, hvpa, _namespace(where))
+        return print_dry_run(arguments, hvpa, namespace_in_file(where))
 
 
 @contextmanager
@@ -137,7 +138,7 @@ def _report(arguments: argparse.Namespace) -> StairsReport:
     plan = _planning(arguments, manifests, workload)
     reference = hvpa.spec.target_ref
     return StairsReport(
-        hvpa=f"{_namespace(where)}/{hvpa.name}",
+        hvpa=f"{namespace_in_file(where)}/{hvpa.name}",
         workload=f"{reference.kind} {reference.name}",
         container=container,
         loads=tuple(loads),
@@ -157,14 +158,10 @@ def _hvpa_of(manifests: Manifests) -> tuple[FileObject, Hvpa]:
     raise Misconfigured("growth plan hvpa: no Hvpa in the files (see docs/examples/sizing)")
 
 
-def _namespace(where: FileObject) -> str:
-    return str((where.body.get("metadata") or {}).get("namespace", "default"))
-
-
 def _workload_of(where: FileObject, hvpa: Hvpa, manifests: Manifests) -> FileObject | None:
     reference = hvpa.spec.target_ref
-    wanted = (reference.kind, reference.name, _namespace(where))
-    return next((each for each in manifests.others if _key(each) == wanted), None)
+    wanted = (reference.kind, namespace_in_file(where), reference.name)
+    return next((each for each in manifests.others if workload_key(each) == wanted), None)
 
 
 def _containers(workload: FileObject | None) -> dict[str, Container]:
@@ -250,14 +247,13 @@ def _resized(workload: FileObject, size: WorkloadSize, files: WhatRuns) -> WhatR
     return msgspec.structs.replace(
         files,
         objects=tuple(
-            (found, _with_size(body, size) if _key(found) == _key(workload) else body)
+            (
+                found,
+                _with_size(body, size) if workload_key(found) == workload_key(workload) else body,
+            )
             for found, body in files.objects
         ),
     )
-
-
-def _key(found: FileObject) -> tuple[str, str, str]:
-    return found.kind, found.name, _namespace(found)
 
 
 def _with_size(body: Mapping[str, Any], size: WorkloadSize) -> dict[str, Any]:
