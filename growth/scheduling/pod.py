@@ -155,6 +155,12 @@ class Pod(msgspec.Struct, frozen=True, dict=True):
         return pod_volumes.iscsi_disks(self.spec.volumes)
 
     @cached_property
+    def looks_at_others(self) -> bool:
+        """Whether where it fits depends on where other pods, or its volumes, are."""
+        rules = self.affinity_terms or self.anti_affinity_terms or self.spread_constraints
+        return bool(rules or self.claims)
+
+    @cached_property
     def shape(self) -> Shape:
         """Its shape: the same for all pods that are equal to the scheduler."""
         return shape.shape_of(self)

@@ -40,6 +40,8 @@ class Kin(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     pod: Pod
     offers: frozenset[str]
+    roomy: frozenset[str]
+    """Those of them that are large enough for one of its pods."""
 
 
 class PodRules(msgspec.Struct, frozen=True, kw_only=True):
@@ -281,8 +283,13 @@ def _spreads(
                 key = judged_by(one.pod, constraint)
                 constraints[key] = constraint
                 groups[key].append(one)
+    # What any pod of the plan may buy becomes a domain, also for those that it has no room for.
+    sold = frozenset[str]().union(*(one.roomy for one in kin)) if groups else ()
+    templates = {name: nodes[name] for name in sorted(sold)}
     for number, (key, members) in enumerate(groups.items()):
-        yield _spread(number, constraints[key], members, cluster=cluster, nodes=nodes)
+        yield _spread(
+            number, constraints[key], members, cluster=cluster, nodes=nodes, templates=templates
+        )
 
 
 def _spread(
@@ -292,6 +299,7 @@ def _spread(
     *,
     cluster: Cluster,
     nodes: Mapping[str, Node],
+    templates: Mapping[str, Node],
 ) -> SpreadRule | Apart:
     key = constraint.topology_key
     name = f"spread by {key} {number}"
@@ -300,7 +308,11 @@ def _spread(
     # A node to be bought is an empty domain, so the skew is all that any node may hold.
     if key == HOSTNAME:
         return _over_nodes(name, constraint, members, running=running, nodes=nodes)
-    reachable = {nodes[offer].labels.get(key, "") for one in members for offer in one.offers}
+    reachable = {
+        node.labels.get(key, "")
+        for node in templates.values()
+        if is_domain(members[0].pod, constraint, node)
+    }
     known = frozenset((*running, *reachable)) - {""}
     if len(known) < constraint.min_domains:
         # With too few domains the emptiest counts as having none.

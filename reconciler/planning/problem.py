@@ -26,7 +26,7 @@ from reconciler.planning.demand import ComingPods
 from reconciler.planning.followers import followers_of, without_affinity
 from reconciler.planning.pod_rules import Kin, company, spread_keys, without_spread
 from reconciler.planning.problem_offers import bought_offer, standing_offer, vector_of
-from reconciler.solver import PodClass, Problem
+from reconciler.solver import HOSTNAME, PodClass, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -139,8 +139,11 @@ def planning_problem(
         ground.cluster,
         is_possible=judge.has_room({each.name: each for each in classes}),
     )
-    asked = [judge.asked(each, is_follower=each.name in followers.anchors) for each in classes]
-    kin = [Kin(name=each.name, pod=each.pods.like, offers=each.offers) for each in asked]
+    asked = [
+        judge.without_small_ones(judge.asked(each, is_follower=each.name in followers.anchors))
+        for each in classes
+    ]
+    kin = [judge.kin(each) for each in asked]
     rules = company(kin, ground.cluster, judge.nodes, followers=followers)
     planned = [each for each in asked if each.name not in rules.waiting]
     limits = market.limits()
@@ -201,6 +204,10 @@ class _Judge:
         self._nominated = nominated
         self._items = items
         self._spots = ground.spots
+        self._rooms = {
+            **{item.name: item.room for item in items},
+            **{spot.name: spot.room for spot in ground.spots},
+        }
         self.nodes: Mapping[str, Node] = {
             **{item.name: _roomy_item(item, resources) for item in items},
             **{spot.name: _roomy(spot.node, resources) for spot in ground.spots},
@@ -208,15 +215,33 @@ class _Judge:
         self._known: dict[tuple[object, ...], tuple[frozenset[str], tuple[tuple[str, int], ...]]]
         self._known = {}
 
+    def kin(self, asked: _Asked) -> Kin:
+        """What rules between pods are told of a class."""
+        roomy = self._roomy_of(asked)
+        return Kin(name=asked.name, pod=asked.pods.like, offers=asked.offers, roomy=roomy)
+
+    def without_small_ones(self, asked: _Asked) -> _Asked:
+        """The same without offers that are too small, if it matters where the others are.
+
+        Each zone in which a pod may get a node counts for its spread. If nothing is large enough
+        for it in one of them, that zone would stay empty and keep it out of the others.
+        """
+        keys = spread_keys(asked.pods.like) - {HOSTNAME}
+        roomy = self._roomy_of(asked) if keys else frozenset[str]()
+        return asked._replace(offers=roomy) if roomy else asked
+
+    def _roomy_of(self, asked: _Asked) -> frozenset[str]:
+        needs = asked.pods.like.requests
+        return frozenset(name for name in asked.offers if self._rooms[name].covers(needs))
+
     def has_room(self, classes: Mapping[str, _Class]) -> Callable[[str], bool]:
         """Whether any pod of a class has a place by itself, by the name of the class."""
 
         def is_possible(of: str) -> bool:
             needs, offers = classes[of].like.requests, self.asked(classes[of]).offers
-            return any(name in offers and room.covers(needs) for name, room in places)
+            return any(name in offers and room.covers(needs) for name, room in rooms.items())
 
-        places = [(item.name, item.room) for item in self._items]
-        places += [(spot.name, spot.room) for spot in self._spots]
+        rooms = self._rooms
         return is_possible
 
     def asked(self, pods: _Class, *, is_follower: bool = False) -> _Asked:
@@ -246,8 +271,7 @@ class _Judge:
         # answers. Pods that look at other pods, or that running pods may repel, share one within a
         # shape only.
         own = (pod.wanted_nodes, frozenset(pod.spec.tolerations), pools, pod.host_ports)
-        alone = not (pod.affinity_terms or pod.anti_affinity_terms or pod.spread_constraints)
-        if alone and not pod.claims and not pod.iscsi_disks and not self._cluster.repelling:
+        if not pod.looks_at_others and not pod.iscsi_disks and not self._cluster.repelling:
             return own
         return (*own, pod.shape)
 

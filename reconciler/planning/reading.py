@@ -49,7 +49,7 @@ def after_plan(world: World, now: Instant, demand: Mapping[str, Pod]) -> Plannin
         new_id=request_ids(world).__next__,
         now=now,
     )
-    return _after(result, asked, ledger, now)
+    return _after(result, asked, world, now)
 
 
 def request_ids(world: World) -> Iterator[UUID]:
@@ -61,9 +61,8 @@ def request_ids(world: World) -> Iterator[UUID]:
     return (each for each in drawn if not any(name.endswith(str(each)) for name in taken))
 
 
-def _after(
-    result: Applied, asked: AskedProblem, ledger: PlanningLedger, now: Instant
-) -> PlanningLedger:
+def _after(result: Applied, asked: AskedProblem, world: World, now: Instant) -> PlanningLedger:
+    ledger = world.ledger.planning
     # Counted from the decision on: a limit per hour has to hold before any cache shows the request.
     bought = {
         name: Bought(pool=request.spec.pool, at=now.monotonic)
@@ -77,14 +76,15 @@ def _after(
         bought={**ledger.bought, **bought},
     )
     if asked.probe is None:
-        return replace(ledger, tries=_tries_after(result, ledger.tries, now.monotonic))
+        return replace(ledger, tries=_tries_after(result, world, now.monotonic))
     # Pods in back-off stay there until the probe serves, also the one that it is bought for.
     if result.requests:
         return ledger
     return replace(ledger, refusals=ledger.refusals.probed_in_vain(asked.probe, now))
 
 
-def _tries_after(result: Applied, before: Mapping[str, Try], now: float) -> Mapping[str, Try]:
+def _tries_after(result: Applied, world: World, now: float) -> Mapping[str, Try]:
+    before = world.ledger.planning.tries
     left = {uid: each for uid, each in before.items() if uid not in result.places}
     left |= {uid: after_overtaken(left.get(uid), now) for uid in result.overtaken}
     return left | {
@@ -94,6 +94,7 @@ def _tries_after(result: Applied, before: Mapping[str, Try], now: float) -> Mapp
             reason,
             cause=LeftOutCause.LIMITED if uid in result.limited else LeftOutCause.NO_PLACE,
             limit=result.limited.get(uid),
+            looks_at_others=uid in world.pending and world.pending[uid].looks_at_others,
         )
         for uid, reason in result.left_out.items()
     }

@@ -13,12 +13,10 @@ from growth.kube.events.event import Severity
 from reconciler.core.actions import Sequence, pod_subject
 from reconciler.core.decision import Decision
 from reconciler.facts.events import EventAction, event_about
-from reconciler.planning.tries import PodTries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from growth.instant import Instant
     from growth.scheduling.pod import Pod
     from reconciler.core.world import World
     from reconciler.planning.ledger import PlanningLedger
@@ -32,12 +30,11 @@ def report_tries(
     ledger: PlanningLedger,
     pods: Mapping[str, Pod],
     world: World,
-    now: Instant,
 ) -> Decision[PlanningLedger]:
     """The events for what has changed in the tries since `before`, and the reasons reported."""
     if ledger.tries is before:
         return Decision(section=ledger)
-    events = dict(_events(before, ledger, pods, now=now.monotonic))
+    events = dict(_events(before, ledger, pods))
     # A pod that another sequence works on can't get its event now. It isn't marked as told, so the
     # next change of the tries reports it.
     later = {uid for uid, each in events.items() if not world.is_free(each.subject)}
@@ -51,14 +48,14 @@ def report_tries(
 
 
 def _events(
-    before: Mapping[str, Try], ledger: PlanningLedger, pods: Mapping[str, Pod], *, now: float
+    before: Mapping[str, Try], ledger: PlanningLedger, pods: Mapping[str, Pod]
 ) -> Iterator[tuple[str, Sequence]]:
     """The events by the UID of their pod."""
     for uid, one in ledger.tries.items():
         pod, earlier = pods.get(uid), before.get(uid)
         if pod is None or not one.count:
             continue
-        news = _news(earlier, one, now, is_known=ledger.told.get(uid) == one.reason)
+        news = _news(earlier, one, is_known=ledger.told.get(uid) == one.reason)
         steps = tuple(
             event_about(
                 pod,
@@ -73,15 +70,9 @@ def _events(
             yield uid, Sequence(subject=pod_subject(pod), steps=steps, why=one.reason)
 
 
-def _news(
-    earlier: Try | None, one: Try, now: float, *, is_known: bool
-) -> Iterator[tuple[str, str]]:
+def _news(earlier: Try | None, one: Try, *, is_known: bool) -> Iterator[tuple[str, str]]:
     if not is_known:
         yield one.cause.value, one.reason
-    if _is_resting(one, now) and (earlier is None or not _is_resting(earlier, now)):
+    if one.rests and (earlier is None or not earlier.rests):
         text = f"{one.count} plans in a row found no place for this pod; it is planned again when "
         yield BACK_OFF, f"{text}something that it waits for changes: {one.reason}"
-
-
-def _is_resting(one: Try, now: float) -> bool:
-    return one.standing(now) is PodTries.BACK_OFF

@@ -33,7 +33,7 @@ def decide(world: World, now: Instant) -> Decision[PlanningLedger]:
     kept = promises_looked_after(world, now, demand)
     read = after_plan(_having(world, kept), now, demand)
     asked = next_problem(_having(world, read), now, demand)
-    told = report_tries(kept.tries, asked.section, demand, world, now)
+    told = report_tries(kept.tries, asked.section, demand, world)
     ledger = after_limits(before, told.section, demand, world)
     world = _having(world, ledger)
     bought = creations(ledger.unconfirmed, world, purpose=for_pods)

@@ -3,6 +3,10 @@
 The first tries are a second apart. From the fifth on the pause doubles each time. At five minutes
 the pod is in back-off and takes part in no plan, until something changes that it may depend on, or
 until an offer that was out of stock proves to be available again.
+
+Where a pod with rules about other pods, or with volumes, fits depends on all nodes and pods, which
+change all the time. So these changes aren't followed: such a pod is planned again every five
+minutes, which is also how often the scheduler tries it.
 """
 
 from __future__ import annotations
@@ -53,18 +57,35 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
     limit: SetLimit | None = None
     """The limit that leaves it out, if a person has set it."""
+    looks_at_others: bool = False
+    """Whether other pods, nodes or volumes may let it have a place."""
+
+    @property
+    def rests(self) -> bool:
+        """Whether it has reached back-off."""
+        return pause_after_tries(self.count) >= CEILING
 
     @property
     def next_at(self) -> float:
-        """When it takes part in a plan again; in back-off that is never, by time alone."""
+        """When it takes part in a plan again.
+
+        In back-off that is never, by time alone, unless it looks at others.
+        """
         return self.counted_at + pause_after_tries(self.count)
 
     def standing(self, now: float) -> PodTries:
         """How the pod stands at a monotonic second."""
-        pause = pause_after_tries(self.count)
-        if pause >= CEILING:
+        if self.rests and not self.looks_at_others:
             return PodTries.BACK_OFF
-        return PodTries.WAITING if now < self.counted_at + pause else PodTries.NORMAL
+        if now >= self.next_at:
+            return PodTries.NORMAL
+        return PodTries.BACK_OFF if self.rests else PodTries.WAITING
+
+    def returns_at(self, now: float) -> float | None:
+        """When time alone lets it take part in a plan again; None if it may now, or never."""
+        if now >= self.next_at or (self.rests and not self.looks_at_others):
+            return None
+        return self.next_at
 
 
 # Asked several times in each pass for each pod in back-off, of which there may be thousands.
@@ -84,12 +105,20 @@ def after_left_out(
     *,
     cause: LeftOutCause = LeftOutCause.NO_PLACE,
     limit: SetLimit | None = None,
+    looks_at_others: bool = False,
 ) -> Try:
     """One more plan has left a pod out; two within a second count as one."""
+    again = Try(
+        count=1 if before is None else before.count + 1,
+        counted_at=now,
+        cause=cause,
+        reason=reason,
+        limit=limit,
+        looks_at_others=looks_at_others,
+    )
     if before is not None and now < before.counted_at + PAUSE:
-        return msgspec.structs.replace(before, cause=cause, reason=reason, limit=limit)
-    count = 1 if before is None else before.count + 1
-    return Try(count=count, counted_at=now, cause=cause, reason=reason, limit=limit)
+        return msgspec.structs.replace(again, count=before.count, counted_at=before.counted_at)
+    return again
 
 
 def after_overtaken(before: Try | None, now: float) -> Try:

@@ -17,7 +17,6 @@ from growth.api.meta import PodReference
 from growth.api.nodepool_status import UnplacedPod, UnservedShape
 from growth.demand.pools import pools_of
 from growth.instant import whole_second
-from reconciler.planning.tries import PodTries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -105,7 +104,7 @@ def _urgency(pod: Pod) -> tuple[int, str, str, str]:
 
 def _entry(pod: Pod, one: Try, now: Instant, before: UnplacedPod | None) -> UnplacedPod:
     metadata = pod.metadata
-    is_resting = one.standing(now.monotonic) is PodTries.BACK_OFF
+    is_over = one.rests and not one.looks_at_others
     return UnplacedPod.renewed(
         before,
         pod=PodReference.renewed(
@@ -116,7 +115,7 @@ def _entry(pod: Pod, one: Try, now: Instant, before: UnplacedPod | None) -> Unpl
         ),
         reason=one.reason[:LONGEST_REASON],
         tries=one.count,
-        next_try=None if is_resting else _moment(one.next_at, now),
+        next_try=None if is_over else _moment(one.next_at, now),
     )
 
 

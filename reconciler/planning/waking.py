@@ -8,7 +8,6 @@ from reconciler.core.decision import NEVER, earliest
 from reconciler.facts.marks import is_tainted
 from reconciler.facts.requested import HOUR, bought_lately
 from reconciler.planning.nominations import next_nomination_end
-from reconciler.planning.tries import PodTries
 
 if TYPE_CHECKING:
     from growth.instant import Instant
@@ -33,11 +32,8 @@ def next_look(world: World, now: Instant, before: PlanningLedger) -> float:
 
 def _next_try(ledger: PlanningLedger, now: Instant) -> float:
     """When the next pod that waits takes part in a plan again."""
-    return earliest(
-        each.next_at
-        for each in ledger.tries.values()
-        if each.standing(now.monotonic) is PodTries.WAITING
-    )
+    moments = (each.returns_at(now.monotonic) for each in ledger.tries.values())
+    return earliest(moment for moment in moments if moment is not None)
 
 
 def _next_hour(world: World, now: Instant) -> float:

@@ -126,6 +126,20 @@ def test_a_spread_holds_over_all_zones_that_can_be_bought_in(
     assert max(by_zone.values()) <= most
 
 
+def test_a_zone_in_which_nothing_is_large_enough_is_no_domain() -> None:
+    large = web(3, requests={"cpu": "5"}, topologySpreadConstraints=spread(ZONE))
+    assert places(Planner(*large, pool(), node_class()).until(103)) == [("here", 1)] * 3
+
+
+def test_a_zone_in_which_others_may_get_a_machine_is_a_domain() -> None:
+    """An empty node there would keep all but the first of these pods off the other zone."""
+    there = {"nodeSelector": {ZONE: "there"}}
+    large = web(3, requests={"cpu": "5"}, topologySpreadConstraints=spread(ZONE))
+    others = web(1, "other", labels={"app": "other"}, **there)
+    made = Planner(*large, *others, pool(), node_class()).soon()
+    assert places(made) == [("here", 1), ("there", 1)]
+
+
 def test_with_fewer_zones_than_a_spread_demands_none_holds_more_than_its_skew() -> None:
     constraint = spread(ZONE, minDomains=3)
     planner = Planner(*web(4, topologySpreadConstraints=constraint), pool(), node_class())

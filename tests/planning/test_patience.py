@@ -17,6 +17,7 @@ from reconciler.planning.tries import (
 )
 from tests.planning.driver import Planner, bought
 from tests.reconciler.build import START, node_class, pool, request, waiting
+from tests.scheduling import build
 
 ONE = {"cpu": "1"}
 
@@ -45,6 +46,44 @@ def test_time_alone_never_brings_a_pod_back_from_back_off() -> None:
     resting = Try(count=14, counted_at=0.0)
     assert resting.next_at == CEILING
     assert resting.standing(10_000.0) is PodTries.BACK_OFF
+
+
+def test_a_pod_whose_place_depends_on_others_is_tried_every_five_minutes() -> None:
+    resting = Try(count=14, counted_at=0.0, looks_at_others=True)
+    assert resting.standing(CEILING - 1.0) is PodTries.BACK_OFF
+    assert resting.standing(CEILING) is PodTries.NORMAL
+
+
+def test_a_pod_in_back_off_returns_when_the_domain_goes_that_kept_it_waiting() -> None:
+    """An empty zone in which nothing is sold keeps further pods of a spread out of the others."""
+    spread = {
+        "topologyKey": "topology.kubernetes.io/zone",
+        "maxSkew": 1,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    label = {"metadata": {"labels": {"app": "web"}}}
+    running = bound("web-1", "here-1", **label)
+    pod = waiting("web-2", requests=ONE, topologySpreadConstraints=[spread], **label)
+    here, yonder = (node_in(zone) for zone in ("here", "yonder"))
+    planner = Planner(pod, running, here, yonder, only_small(), node_class())
+    planner.until(10_000)
+    assert planner.created == []
+    assert [reason for _, reason, _ in planner.events] == ["NoPlace", "BackOff"]
+
+    planner.remove(yonder)
+
+    assert bought(planner.until(10_000 + CEILING)) == [("small", 1)]
+    assert len(planner.events) == 2
+
+
+def node_in(zone: str) -> Any:
+    """A node without room."""
+    return build.node(f"{zone}-1", labels={"topology.kubernetes.io/zone": zone})
+
+
+def bound(name: str, node: str, **changes: Any) -> Any:
+    return waiting(name, requests={}, nodeName=node, **changes)
 
 
 def test_a_pod_that_nothing_holds_is_planned_less_and_less_and_then_no_more() -> None:

@@ -25,7 +25,7 @@ def told(*pods: Pod, busy: tuple[Pod, ...] = (), before: Told | None = None) -> 
     known = {} if before is None else before.section.told
     seen = world(*pods, busy=frozenset(pod_subject(pod) for pod in busy))
     ledger = PlanningLedger(tries=tries, told=known)
-    return report_tries({}, ledger, {pod.metadata.uid: pod for pod in pods}, seen, NOW)
+    return report_tries({}, ledger, {pod.metadata.uid: pod for pod in pods}, seen)
 
 
 def regarding(found: Told) -> list[str]:
