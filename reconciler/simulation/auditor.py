@@ -233,7 +233,7 @@ class Auditor:
             self._waiting.discard(uid)
         elif uid not in self._waiting and is_demand(event.new):
             self._waiting.add(uid)
-            self.waited += bool(self._possible.sorts_for(event.new))
+            self.waited += self._possible.may_help(event.new)
 
     def _request_changed(self, event: StoredChange) -> None:
         request: NodeRequest = event.new or event.old

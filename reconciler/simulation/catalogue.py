@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, Any, Final
 from growth.api.disruption import Consolidation, Disruption
 from growth.api.kwoknodeclass import BootDelay, KwokNodeClass
 from growth.api.nodepool import NodePool
+from growth.api.wellknown import DEFAULT_NODE_CLASS
 from growth.api.written import Duration
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from reconciler.simulation.chance import Chance
+
+    Types = Iterable[tuple[str, str, str, Mapping[str, str]]]
 
 TYPES: Final = (
     ("small", "2", "4Gi", {"here": "0.010", "there": "0.012"}),
@@ -18,6 +23,14 @@ TYPES: Final = (
     ("large", "8", "16Gi", {"here": "0.034"}),
     ("wide", "4", "32Gi", {"there": "0.040"}),
 )
+OTHER_TYPES: Final = (
+    ("medium", "4", "8Gi", {"here": "0.021", "yonder": "0.017"}),
+    ("large", "8", "16Gi", {"yonder": "0.036"}),
+    ("wide", "4", "32Gi", {"here": "0.044", "there": "0.039"}),
+)
+"""What the second node class sells: partly the same names, at other prices and in other places."""
+SECOND: Final = "second"
+"""The name of the second node class."""
 PLENTY: Final = 80
 """A maximum that no seed reaches."""
 AT_ONCE: Final = BootDelay()
@@ -31,23 +44,38 @@ def boot_delay(chance: Chance) -> BootDelay:
 
 def node_class(boots: BootDelay = AT_ONCE) -> KwokNodeClass:
     """A node class with four types in two locations."""
+    return _node_class(DEFAULT_NODE_CLASS, TYPES, boots)
+
+
+def second_class(boots: BootDelay) -> KwokNodeClass:
+    """Another node class."""
+    return _node_class(SECOND, OTHER_TYPES, boots)
+
+
+def _node_class(name: str, sold: Types, boots: BootDelay) -> KwokNodeClass:
     types = [
         {
-            "name": name,
+            "name": server_type,
             "resources": {"cpu": cpu, "memory": memory, "pods": "110"},
             "offers": [{"location": place, "price": price} for place, price in offers.items()],
         }
-        for name, cpu, memory, offers in TYPES
+        for server_type, cpu, memory, offers in sold
     ]
     spec = {"types": types, "bootDelay": boots}
-    document = {"metadata": {"name": "default"}, "spec": spec}
+    document = {"metadata": {"name": name}, "spec": spec}
     return KwokNodeClass.model_validate(document)
 
 
 def pools(
-    chance: Chance, consolidation: Consolidation = Consolidation.WHEN_CHEAPER
+    chance: Chance,
+    consolidation: Consolidation = Consolidation.WHEN_CHEAPER,
+    *,
+    of_batch: str = DEFAULT_NODE_CLASS,
 ) -> tuple[NodePool, ...]:
-    """The default pool, and one that pods select by name, with a low maximum for one type."""
+    """The default pool, and one that pods select by name, with a low maximum for one type.
+
+    The latter may have another node class.
+    """
     everything = [{"name": name, "max": PLENTY} for name, *_ in TYPES]
     narrow = [
         {"name": "medium", "max": chance.whole(1, 4)},
@@ -55,10 +83,15 @@ def pools(
         {"name": "wide", "max": PLENTY},
     ]
     disruption = Disruption(consolidation=consolidation)
-    return _pool("default", everything, disruption), _pool("batch", narrow, disruption)
+    default = _pool("default", everything, disruption, DEFAULT_NODE_CLASS)
+    return default, _pool("batch", narrow, disruption, of_batch)
 
 
-def _pool(name: str, types: list[dict[str, Any]], disruption: Disruption) -> NodePool:
-    spec = {"serverTypes": types, "disruption": disruption}
+def _pool(
+    name: str, types: list[dict[str, Any]], disruption: Disruption, of_class: str
+) -> NodePool:
+    spec: dict[str, Any] = {"serverTypes": types, "disruption": disruption}
+    if of_class != DEFAULT_NODE_CLASS:
+        spec["nodeClassRef"] = {"kind": KwokNodeClass.__name__, "name": of_class}
     document = {"metadata": {"name": name}, "spec": spec}
     return NodePool.model_validate(document)

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Final, assert_never
 
 import msgspec
 
+from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.noderequest import UnmetScope
-from growth.api.wellknown import MANAGED_BY_LABEL, POOL_LABEL
+from growth.api.wellknown import DEFAULT_NODE_CLASS, MANAGED_BY_LABEL, POOL_LABEL
 from growth.api.written import Duration
 from growth.kube.cache.resource import Key
 from growth.kube.errors import AlreadyExists, NotFound
@@ -28,6 +29,7 @@ from reconciler.providers.kwok.faults import is_sold_out
 from reconciler.providers.kwok.provider import boot_time, machine_id, node_manifest
 from reconciler.providers.port import (
     Accepted,
+    ClassKey,
     DeleteAnswer,
     DeleteOutcome,
     Failed,
@@ -46,7 +48,6 @@ from reconciler.simulation.refusals import CloudRefusals
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from growth.api.kwoknodeclass import KwokNodeClass
     from growth.instant import Instant
     from reconciler.providers.port import CreateAnswer, Offering
     from reconciler.simulation.story import Story
@@ -61,6 +62,7 @@ NODE_GONE_AFTER = 5.0
 SILENT_AFTER = 40.0
 """Seconds from the end of a machine until its node is not ready, without a cloud controller."""
 THROTTLED_FOR = (1.0, 30.0)
+DEFAULT_CLASS: Final = ClassKey(KwokNodeClass.__name__, DEFAULT_NODE_CLASS)
 OUR_NAME: Final = "a11e"
 """The installation of the simulated growth."""
 FAILURES: Final = (*UnmetScope, FailureClass.TRANSIENT)
@@ -112,6 +114,8 @@ class SimulatedCloud:
         self.deleting: Callable[[ListedMachine], None] = lambda _: None
         """Called with each machine whose deletion is requested."""
         self.machines: dict[str, SimulatedMachine] = {}
+        self.classes: dict[str, ClassKey] = {}
+        """The node class of each machine that was ever created, by name."""
         self.foreign: dict[str, ListedMachine] = {}
         """Machines that another growth has bought under the same id."""
         self.installation = OUR_NAME if _has_labels(around.story) else ""
@@ -174,6 +178,10 @@ class SimulatedCloud:
                 return Listing(at=at, is_complete=True, machines=self._past | there)
             case _:
                 assert_never(showing)
+
+    def class_of(self, name: str) -> ClassKey:
+        """The node class of a machine; another growth uses the one that all clusters have."""
+        return self.classes.get(name, DEFAULT_CLASS)
 
     def show(self, showing: Showing, *, seconds: float) -> None:
         """Let listings show something else for a while."""
@@ -263,6 +271,7 @@ class SimulatedCloud:
         self.machines[order.name] = SimulatedMachine(
             order=order, made_at=self._timeline.now, created_at=self._server.wall
         )
+        self.classes[order.name] = order.node_class
         self.bought += 1
         self.made_for[order.request_uid] = self.made_for.get(order.request_uid, 0) + 1
         self.made(order)

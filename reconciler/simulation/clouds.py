@@ -58,13 +58,26 @@ class SimulatedClouds:
         for key in self._watcher.views.node_classes:
             before = self.sights.get(key, Sight())
             if listing.is_complete:
-                self.sights[key] = Sight(listing=listing, before=before.listing)
+                own = self._of_class(key, listing)
+                self.sights[key] = Sight(listing=own, before=before.listing)
             else:
                 since = before.blind_since or self._timeline.now
                 self.sights[key] = msgspec.structs.replace(
                     before, blind_since=since, problem=listing.reason
                 )
         self._watcher.wake()
+        self._look_again()
+
+    def _of_class(self, key: ClassKey, listing: Listing) -> Listing:
+        """Each node class has a cloud, or an account, of its own."""
+        machines = {
+            name: each
+            for name, each in listing.machines.items()
+            if self._cloud.class_of(name) == key
+        }
+        return msgspec.structs.replace(listing, machines=machines)
+
+    def _look_again(self) -> None:
         timing = self._watcher.timing
         moving = self._watcher.views.is_anything_moving
         pause = timing.attentive_listing if moving else timing.listing

@@ -97,6 +97,16 @@ class SimulatedFault(StrEnum):
     """Most workloads have a PodDisruptionBudget."""
     POOL_BUDGETS = "pool-budgets"
     """People change the disruption budgets of a pool for a while."""
+    SEVERAL_CLASSES = "several-classes"
+    """One pool has a node class of its own, with other types, prices and boot times."""
+    SPREAD = "spread"
+    """Half of the workloads spread their pods over nodes or zones."""
+    AFFINITY = "affinity"
+    """Half of the workloads keep their pods together, apart, or away from others."""
+    PRIORITY = "priority"
+    """Workloads have priorities, and the scheduler preempts pods of a lower one."""
+    VOLUMES = "volumes"
+    """Some workloads are StatefulSets, whose volumes keep each pod in a zone."""
 
 
 BY_PEOPLE = frozenset(
@@ -107,6 +117,11 @@ BY_PEOPLE = frozenset(
         SimulatedFault.VISITOR,
         SimulatedFault.POD_BUDGETS,
         SimulatedFault.POOL_BUDGETS,
+        SimulatedFault.SEVERAL_CLASSES,
+        SimulatedFault.SPREAD,
+        SimulatedFault.AFFINITY,
+        SimulatedFault.PRIORITY,
+        SimulatedFault.VOLUMES,
     }
 )
 """These aren't mistakes, but they also happen at inconvenient times."""

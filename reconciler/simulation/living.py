@@ -14,6 +14,7 @@ from reconciler.simulation.daemons import Daemons
 from reconciler.simulation.evictions import Evictions
 from reconciler.simulation.kubelets import Kubelets
 from reconciler.simulation.lives import Lives
+from reconciler.simulation.plan_auditor import PlanAuditor
 from reconciler.simulation.pod_auditor import PodAuditor
 from reconciler.simulation.pod_collector import PodCollector
 from reconciler.simulation.possible import Possible
@@ -21,6 +22,7 @@ from reconciler.simulation.preferences import preferred_node
 from reconciler.simulation.process import TIMING, Parts
 from reconciler.simulation.replicas import ReplicaController
 from reconciler.simulation.scheduler import SimulatedScheduler
+from reconciler.simulation.stateful import StatefulSets
 from reconciler.simulation.surroundings import surroundings
 from reconciler.simulation.trace import LAST_LINES
 
@@ -49,10 +51,12 @@ class Living:
         self.kubelets = Kubelets(around)
         self.evictions = Evictions(around, self.kubelets)
         self.replicas = ReplicaController(around, self.kubelets)
+        self.stateful = StatefulSets(around, self.kubelets)
         Daemons(around)
         PodCollector(around)
-        self.possible = Possible(around, SimulatedScheduler(around, prefer))
+        self.possible = Possible(around, SimulatedScheduler(around, self.kubelets, prefer))
         self.auditor = Auditor(around, self.cloud, possible=self.possible, timing=TIMING)
         BudgetAuditor(around, self.evictions, breach=self.auditor.breach)
+        PlanAuditor(around, self.cloud, breach=self.auditor.breach)
         PodAuditor(around, self.kubelets, breach=self.auditor.breach)
         self.lives = Lives(around, self.cloud, parts=parts or Parts(), auditor=self.auditor)

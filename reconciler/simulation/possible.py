@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from growth.api.wellknown import DEFAULT_NODE_CLASS
 from growth.demand.pools import pools_of
+from growth.scheduling.affinity_terms import Affinity
 from growth.scheduling.daemonsets import daemon_pods
 from growth.scheduling.fits import verdict
 from growth.scheduling.verdicts import Fits
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from growth.api.kwoknodeclass import KwokNodeClass
     from growth.api.nodepool import NodePool
     from growth.api.written import ServerTypeName
+    from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
     from growth.scheduling.shape import Shape
     from reconciler.providers.port import Offering
@@ -43,8 +47,14 @@ class Possible:
         for kind in (self._pools, self._classes):
             kind.heard_by.append(lambda _: self._known.clear())
 
+    def may_help(self, pod: Pod) -> bool:
+        """Whether machines could hold the pod, whatever the other pods are."""
+        return bool(self.sorts_for(_alone(pod)))
+
     def sorts_for(self, pod: Pod) -> tuple[CountedSort, ...]:
         """The machines with room for the pod; cached by shape while pools don't change."""
+        if pod.looks_at_others:
+            return tuple(self._sorts_for(pod))
         if pod.shape not in self._known:
             self._known[pod.shape] = tuple(self._sorts_for(pod))
         return self._known[pod.shape]
@@ -61,6 +71,8 @@ class Possible:
         node = cluster.nodes.get(machine)
         if node is None:
             return True
+        if pod.looks_at_others:
+            return isinstance(verdict(pod, _open(node), cluster), Fits)
         return (node.allocatable - cluster.occupancy(machine).requested).covers(pod.requests)
 
     def _sorts_for(self, pod: Pod) -> Iterator[CountedSort]:
@@ -84,3 +96,19 @@ class Possible:
         node = template(pool, offering, name="possible")
         daemons = daemon_pods(node, cluster.daemon_sets.values())
         return isinstance(verdict(pod, node, cluster.with_node(node, pods=daemons)), Fits)
+
+
+def _alone(pod: Pod) -> Pod:
+    """The pod without what depends on others."""
+    affinity = pod.spec.affinity
+    own = None if affinity is None else Affinity(node_affinity=affinity.node_affinity)
+    spec = msgspec.structs.replace(
+        pod.spec, affinity=own, topology_spread_constraints=(), volumes=()
+    )
+    return msgspec.structs.replace(pod, spec=spec)
+
+
+def _open(node: Node) -> Node:
+    """The node once it serves, without marks."""
+    spec = msgspec.structs.replace(node.spec, taints=(), unschedulable=False)
+    return msgspec.structs.replace(node, spec=spec)

@@ -31,6 +31,7 @@ from reconciler.simulation.caches import Cache
 from reconciler.simulation.clouds import SimulatedClouds
 from reconciler.simulation.effects import SimulatedEffects
 from reconciler.simulation.server import START
+from reconciler.simulation.volumes import kinds_of_volumes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -113,7 +114,7 @@ class SimulatedProcess:
                 take=self._take,
                 arrive=self.arrive,
             )
-            for kind in WATCHED
+            for kind in (*WATCHED, *kinds_of_volumes(around))
         }
         self.views = Views()
         self.demand = KnownDemand(self.now)

@@ -16,6 +16,7 @@ from reconciler.simulation import catalogue
 from reconciler.simulation.auditor import AuditBreach
 from reconciler.simulation.chance import Chance
 from reconciler.simulation.cloud import SimulatedJoining
+from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.living import Living
 from reconciler.simulation.process import Parts
 from reconciler.simulation.progress import has_begun_within
@@ -25,6 +26,9 @@ from reconciler.simulation.trouble import SimulatedTrouble
 from reconciler.simulation.workload import Workloads
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.api.kwoknodeclass import KwokNodeClass
     from reconciler.simulation.server import StoredChange
 
 SEARCHES_EVERY: Final = 60.0
@@ -90,6 +94,11 @@ def _consolidation(story: Story) -> Consolidation:
     return Consolidation.WHEN_CHEAPER if consolidates else Consolidation.NEVER
 
 
+def _second_class(story: Story) -> Iterator[KwokNodeClass]:
+    if SimulatedFault.SEVERAL_CLASSES in story.faults:
+        yield catalogue.second_class(catalogue.boot_delay(Chance(story.seed, "second class")))
+
+
 class Simulation:
     """The simulation of one story."""
 
@@ -103,12 +112,17 @@ class Simulation:
         parts = dataclasses.replace(parts, timing=timing)
         self._story = story
         self.living = living = Living(story, joining, parts=parts, keep=keep)
-        living.server.create("KwokNodeClass", node_class)
-        for pool in catalogue.pools(Chance(story.seed, "pools"), _consolidation(story)):
+        classes = [node_class, *_second_class(story)]
+        for each in classes:
+            living.server.create("KwokNodeClass", each)
+        for pool in catalogue.pools(
+            Chance(story.seed, "pools"), _consolidation(story), of_batch=classes[-1].name
+        ):
             living.server.create("NodePool", pool)
         # Nothing has to keep these two: the timeline and the server call them.
         Workloads(living)
-        SimulatedTrouble(living, offerings=kwok_offerings(node_class))
+        sold = tuple(offering for each in classes for offering in kwok_offerings(each))
+        SimulatedTrouble(living, offerings=sold)
         self._asked_for = 0
         living.server.kind(NodeRequest.__name__).heard_by.append(self._request_changed)
 

@@ -15,13 +15,17 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from growth.kube.cache.contents import Change, ChangeKind
+from growth.kube.cache.resource import key_of
 from growth.scheduling.fits import feasible_nodes
 from growth.scheduling.metadata import ObservedCondition
 from growth.scheduling.taints import untolerated
 from reconciler.seeing.indexes import Views
 from reconciler.seeing.nodes import as_written
+from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.nominating import nominated_to
+from reconciler.simulation.preemption import is_making_room, preemption
 from reconciler.simulation.preferences import Prefer, preferred_node
+from reconciler.simulation.volumes import SimulatedVolumes, kinds_of_volumes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from growth.scheduling.cluster import Cluster
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
+    from reconciler.simulation.kubelets import Kubelets
     from reconciler.simulation.server import StoredChange
     from reconciler.simulation.surroundings import Surroundings
 
@@ -51,8 +56,12 @@ class UnschedulablePod(msgspec.Struct, kw_only=True):
 class SimulatedScheduler:
     """The scheduler with its queue and its view of the cluster."""
 
-    def __init__(self, around: Surroundings, prefer: Prefer = preferred_node) -> None:
+    def __init__(
+        self, around: Surroundings, kubelets: Kubelets, prefer: Prefer = preferred_node
+    ) -> None:
         self._prefer = prefer
+        self._kubelets = kubelets
+        self._preempts = SimulatedFault.PRIORITY in around.faults.kinds
         self._server = server = around.server
         self._timeline = timeline = around.timeline
         self._views = Views(as_written)
@@ -62,8 +71,11 @@ class SimulatedScheduler:
         self._tries: dict[Key, int] = {}
         self._is_trying = False
         self._next_condition = 0.0
-        for kind in ("nodes", "pods", "daemon_sets", "namespaces"):
+        # They are read before a pod is tried that uses them.
+        kinds = (*kinds_of_volumes(around), "nodes", "pods", "daemon_sets", "namespaces")
+        for kind in kinds:
             server.kind(kind).heard_by.append(getattr(self, f"_{kind}_changed", self._follow(kind)))
+        self._volumes = SimulatedVolumes(around, self._queue)
         timeline.after(FLUSHED_EVERY, self._flush)
 
     @property
@@ -93,7 +105,11 @@ class SimulatedScheduler:
     def _nodes_changed(self, event: StoredChange) -> None:
         self._see("nodes", event)
         node = event.new
-        if node is None or (event.old is not None and _is_the_same(event.old, node)):
+        if node is None:
+            # An empty node may have been a domain of its own.
+            self._neighbours_changed()
+            return
+        if event.old is not None and _is_the_same(event.old, node):
             return
         for key in tuple(self._waiting):
             pod = self._pod(key)
@@ -112,7 +128,7 @@ class SimulatedScheduler:
         """Try pods again that depend on others, because one has come or left."""
         for key in tuple(self._waiting):
             pod = self._pod(key)
-            if pod is not None and _looks_at_others(pod):
+            if pod is not None and pod.looks_at_others:
                 self._queue(key)
 
     def _queue(self, key: Key) -> None:
@@ -156,15 +172,36 @@ class SimulatedScheduler:
         if nodes:
             chosen = self._prefer(pod, nodes, cluster)
             self._tries.pop(key, None)
-            self._server.change("pods", key, lambda found: _bound(found, chosen.name))
+            changed = _bound if self._volumes.are_ready(pod, chosen) else nominated_to
+            self._server.change("pods", key, lambda found: changed(found, chosen.name))
             return
-        # As the real one: a nomination ends with the first try that fails.
-        self._server.change("pods", key, lambda found: nominated_to(found, ""))
+        self._nominate(key, pod, cluster)
         tries = self._tries.pop(key, 0) + 1
         self._waiting[key] = UnschedulablePod(tries=tries, since=self._timeline.now)
         message = f"0/{len(cluster.nodes)} nodes are available"
         self._next_condition = max(self._next_condition + CONDITION_TAKES, self._timeline.now)
         self._timeline.at(self._next_condition, self._say, key, pod.metadata.uid, message)
+
+    def _nominate(self, key: Key, pod: Pod, cluster: Cluster) -> None:
+        """Make room by preemption if that is possible.
+
+        Otherwise, as the real one: a nomination ends with the first try that fails.
+        """
+        if self._preempts and is_making_room(pod, cluster):
+            return
+        found = preemption(pod, cluster) if self._preempts else None
+        node = "" if found is None else found.node
+        self._server.change("pods", key, lambda old: nominated_to(old, node))
+        for victim in () if found is None else found.victims:
+            self._preempt(key_of(victim))
+
+    def _preempt(self, key: Key) -> None:
+        """A victim that is only nominated loses its nomination, as in the real one."""
+        victim = self._pod(key)
+        if victim is not None and victim.spec.node_name:
+            self._kubelets.end(key)
+        else:
+            self._server.change("pods", key, lambda old: nominated_to(old, ""))
 
     def _say(self, key: Key, uid: str, message: str) -> None:
         pod = self._pod(key)
@@ -219,10 +256,6 @@ def _could_help(node: Node, pod: Pod) -> bool:
 def _asks_for_a_node(pod: Pod) -> bool:
     """Whether a pod belongs in the queue; a scheduling gate keeps it out."""
     return not pod.spec.node_name and not pod.spec.scheduling_gates
-
-
-def _looks_at_others(pod: Pod) -> bool:
-    return bool(pod.affinity_terms or pod.anti_affinity_terms or pod.spread_constraints)
 
 
 def _bound(pod: Pod, node: str) -> Pod:

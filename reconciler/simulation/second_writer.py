@@ -35,6 +35,8 @@ MOST: Final = 3
 """The most machines that it buys at once."""
 KNOWN_WITHIN: Final = 300.0
 """Seconds after which a process has seen a machine and written so, if it isn't interrupted."""
+LOOKS_WITHIN: Final = 5.0
+"""Seconds from the start of a process to its first pass, with which its memory begins."""
 TOLD_WITHIN: Final = 900.0
 """Seconds after which people must know, whatever else fails."""
 UNTOUCHED: Final = "another growth's machines are left alone"
@@ -117,5 +119,6 @@ class SecondWriter:
         if self._cloud.installation:
             return True
         made = self._made_at[name]
-        earliest, latest = made - MARGIN.total_seconds(), made + KNOWN_WITHIN
+        earliest = made - MARGIN.total_seconds() - LOOKS_WITHIN
+        latest = made + KNOWN_WITHIN
         return self._living.lives.is_one_life(earliest, min(latest, self._timeline.now))

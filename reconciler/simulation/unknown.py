@@ -10,6 +10,7 @@ process: a machine whose removal has existed for long doesn't count as lost at o
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from growth.api.noderemovalrequest import NodeRemovalRequest
@@ -84,14 +85,21 @@ class Unknown:
 
     def _count(self) -> None:
         """Note whether there are so many orphans at once that none of them may be touched."""
-        machines = self._cloud.machines
-        lost = sum(map(self._is_lost_of_late, machines)) if self._since else 0
-        are_many = lost > max(ALWAYS_BELIEVED, BELIEVED * len(machines))
+        are_many = bool(self._since) and self._are_too_many()
         if self._cloud.foreign or self._were_foreign:
             self._were_foreign = are_many = bool(self._cloud.foreign or self.names)
         if are_many or self._are_many:
             self._were_many_at = self._timeline.now
         self._are_many = are_many
+
+    def _are_too_many(self) -> bool:
+        """Whether one of the clouds has lost too many: growth judges each by itself."""
+        machines, class_of = self._cloud.machines, self._cloud.class_of
+        every = Counter(map(class_of, machines))
+        lost = Counter(class_of(name) for name in machines if self._is_lost_of_late(name))
+        return any(
+            number > max(ALWAYS_BELIEVED, BELIEVED * every[key]) for key, number in lost.items()
+        )
 
     def _is_lost_of_late(self, name: str) -> bool:
         removal: NodeRemovalRequest | None = self._server.kind(REMOVALS).named(name)

@@ -16,7 +16,7 @@ from growth.scheduling.metadata import Metadata
 from growth.scheduling.objects import DaemonSet, Namespace, Pod
 from reconciler.simulation.chance import Chance
 from reconciler.simulation.kubelets import COMPLETES_AFTER_ANNOTATION, ENDS_AFTER
-from reconciler.simulation.pod_traits import NAME, POD_KINDS, drawn_traits, labelled
+from reconciler.simulation.pod_traits import NAME, POD_KINDS, drawn_traits, with_traits
 from reconciler.simulation.replicas import SimulatedWorkload
 
 if TYPE_CHECKING:
@@ -79,6 +79,8 @@ class Workloads:
         chance = Chance(around.story.seed, "workload")
         # All are drawn, though only some take part: a story with fewer workloads has the same ones.
         drawn = [_owner(number, chance) for number in range(64)]
+        self._stateful: set[str] = set()
+        """The uids of StatefulSets."""
         self._owners = drawn[: around.story.workloads]
         around.server.create("namespaces", Namespace(Metadata(name=NAMESPACE)))
         around.server.create("daemon_sets", msgspec.convert(AGENT, DaemonSet))
@@ -91,9 +93,12 @@ class Workloads:
         """Let workloads say what the kinds of this story let them say."""
         if not kinds & POD_KINDS:
             return
-        for owner in self._owners:
+        names = [owner.name for owner in self._owners]
+        for owner, before in zip(self._owners, [names[-1], *names], strict=False):
             said = drawn_traits(chance, kinds)
-            owner.template = labelled(owner.template, owner.name)
+            owner.template = with_traits(owner.template, said, name=owner.name, before=before)
+            if said.is_stateful:
+                self._stateful.add(owner.uid)
             if said.needs is not None and not _completes(owner):
                 self._living.evictions.guard(
                     owner.name, namespace=NAMESPACE, selects={NAME: owner.name}, needs=said.needs
@@ -103,6 +108,8 @@ class Workloads:
         owner, replicas = self._owners[wish.workload], self._living.replicas
         if _completes(owner):
             replicas.add(owner, wish.number)
+        elif owner.uid in self._stateful:
+            self._living.stateful.want(owner, wish.number)
         else:
             replicas.want(owner, wish.number)
 

@@ -54,6 +54,12 @@ BREACHED = (
         ),
     ),
     (1795144899, 60.0, "slow-solve,server-error,visitor"),
+    (800, 30.0, "spread,affinity,pod-budgets"),
+    (
+        1795156573,
+        60.0,
+        "second-writer,restart,node-forgotten,listing-empty,clock-jump,pool-budgets",
+    ),
     (78949782, 30.0, "cloud-lost-answer,machine-dies,outage,listing-empty,freeze,nothing-moves"),
     (
         78949784,
