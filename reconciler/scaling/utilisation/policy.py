@@ -20,7 +20,12 @@ from reconciler.scaling.utilisation.bought import Purchase, purchase_for, with_p
 from reconciler.scaling.utilisation.deciding import RunReason, raised_to_minimum, run_once
 from reconciler.scaling.utilisation.looking import LOCK, group_looked_at, locked_counts, look_at
 from reconciler.scaling.utilisation.nodes import node_classes_of
-from reconciler.scaling.utilisation.sizing import apart_after, base_floors, size_after
+from reconciler.scaling.utilisation.sizing import (
+    apart_after,
+    base_floors,
+    blind_hold,
+    size_after,
+)
 
 if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
@@ -58,10 +63,8 @@ def sized_by_utilisation(world: World, pool: NodePool, now: Instant) -> PoolSize
 
 def _why_still(look: PoolLook) -> ScalingHold | None:
     """Why nothing is decided at all."""
-    brakes = look.world.ledger.brakes
-    if not brakes.may_remove:
-        message = f"growth doesn't see everything: {brakes.reason}"
-        return ScalingHold(reason="Blind", message=message[:1024])
+    if not look.world.ledger.brakes.may_act:
+        return blind_hold(look)
     if look.world.is_paused(look.pool.name) and not look.only_observes:
         return ScalingHold(reason="Paused", message="the pool is paused")
     return None
@@ -109,6 +112,8 @@ def _closed_now(look: PoolLook, before: PoolSize) -> frozenset[str]:
 def _decided(look: PoolLook, *, by_marks: bool) -> PoolSize:
     group = group_looked_at(look, by_marks=by_marks)
     run = run_once(group)
+    if not look.world.ledger.brakes.may_remove:
+        run = msgspec.structs.replace(run, taints=(), goes=(), drains=())
     bought = Purchase({})
     if run.reason in {RunReason.NOTHING_THERE, RunReason.BELOW_MINIMUM}:
         run = _at_least(look, group, run)

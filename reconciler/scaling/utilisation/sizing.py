@@ -36,7 +36,8 @@ def size_after(look: PoolLook, group: Group, run: Run, bought: Purchase) -> Pool
     classes = node_classes_of(group.nodes, group.remembered)
     apart = apart_after(classes, run)
     closed = apart - {each.name for each in classes.cordoned}
-    surplus = _surplus(group, classes, run, closed)
+    sees = look.world.ledger.brakes.may_remove
+    surplus = _surplus(group, classes, run, closed) if sees else frozenset()
     lock = None if look.only_observes else run.lock
     before, now = look.before or PoolSize(), look.now
     return PoolSize(
@@ -173,3 +174,11 @@ def _holds(look: PoolLook, run: Run, group: Group) -> Iterator[ScalingHold]:
         yield ScalingHold(reason="Unhealthy", message=message)
     if run.problem:
         yield ScalingHold(reason="Limited", message=run.problem)
+    if not look.world.ledger.brakes.may_remove:
+        yield blind_hold(look)
+
+
+def blind_hold(look: PoolLook) -> ScalingHold:
+    """Nothing is tainted or given back because of what growth doesn't see."""
+    message = f"growth doesn't see everything: {look.world.ledger.brakes.reason}"
+    return ScalingHold(reason="Blind", message=message[:1024])
