@@ -244,6 +244,7 @@ _RECORD: Final = {
     "status": {
         "node": {"name": MACHINE, "uid": f"uid-of-{MACHINE}-4c5e-4f52-8f0c"},
         "joinedAt": BOUGHT_AT,
+        "kept": "Occupied",
     },
 }
 _SELECTOR: Final = {"matchLabels": {"app": f"web-{NUMBER}"}}

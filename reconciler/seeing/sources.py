@@ -14,6 +14,7 @@ from growth.kube.cache.resource import Index, WatchedResource
 from growth.scheduling import objects
 from reconciler.core.pause_of_all import decode_pause_of_all
 from reconciler.seeing.demand import KnownDemand
+from reconciler.seeing.heartbeats import are_heartbeats
 from reconciler.seeing.indexes import PAUSE, Views
 from reconciler.seeing.moment import now
 
@@ -72,7 +73,7 @@ class ReconcilerSources(Caches):
         reflectors: dict[str, Reflector[Any]] = {
             name: make(
                 resource=WatchedResource(path=path, decode=decode),
-                changed=partial(self._take, name),
+                changed=partial(self.take, name),
             )
             for name, (path, decode) in BUILT_IN.items()
         } | {
@@ -82,7 +83,7 @@ class ReconcilerSources(Caches):
                     decode=kind.model_validate_json,
                     indexes=_INDEXES.get(kind.__name__, ()),
                 ),
-                changed=partial(self._take, kind.__name__),
+                changed=partial(self.take, kind.__name__),
             )
             for kind in KINDS.values()
         }
@@ -94,7 +95,7 @@ class ReconcilerSources(Caches):
                 query={"fieldSelector": f"metadata.name={PAUSE_CONFIG_MAP}"},
                 decode=decode_pause_of_all,
             ),
-            changed=partial(self._take, PAUSE),
+            changed=partial(self.take, PAUSE),
         )
         super().__init__(reflectors)
 
@@ -123,7 +124,10 @@ class ReconcilerSources(Caches):
             for key in reflector.store.own.keys:
                 yield name, key
 
-    def _take(self, name: str, changes: Sequence[Change[Any]]) -> None:
+    def take(self, name: str, changes: Sequence[Change[Any]]) -> None:
+        """Handle changes of a cache, and tell of them unless no rule can notice them."""
         self.views.take(name, changes)
         self.demand.take(name, changes)
-        self._changed()
+        # The next pass sees the new versions, too, and writes with them.
+        if not are_heartbeats(changes):
+            self._changed()

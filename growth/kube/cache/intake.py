@@ -111,8 +111,10 @@ class Intake(Generic[T]):
             self._vitals.changed()
         if is_released or self.store.own.has_overtaken:
             self._rescheduled()
-        if changes or is_released:
+        if changes:
             self._changed(changes)
+        if is_released:
+            self._changed(())
 
     def _report(self, unreadable: Sequence[Unreadable]) -> None:
         """Log one line, also if thousands of objects can't be decoded."""

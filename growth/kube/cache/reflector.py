@@ -60,7 +60,7 @@ class Reflector(Generic[T]):
         changed: Callable[[Sequence[Change[T]]], None] = lambda _: None,
         timing: CacheTiming | None = None,
     ) -> None:
-        """`changed` is called with each batch of changes; it is empty if only a write was seen."""
+        """`changed` is called with each batch of changes, and without any if a write was seen."""
         self._timing = timing or CacheTiming()
         self._resource = resource
         self._metrics = metrics.of(resource.name)
