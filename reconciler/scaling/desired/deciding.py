@@ -8,7 +8,7 @@ says so, so a restart at any moment finds the same number.
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from reconciler.core.world import World
     from reconciler.scaling.desired.scene import GroupScene
 
+UNDERUTILIZED: Final = "Underutilized"
+"""The reason for which nodes go because they are used little."""
+
 
 def sized_by_number(world: World, pool: NodePool, now: Instant) -> PoolSize:
     """The size of a pool that is kept at a number of nodes."""
@@ -42,7 +45,7 @@ def sized_by_number(world: World, pool: NodePool, now: Instant) -> PoolSize:
     if pods.desired is not None:
         counts = msgspec.structs.replace(counts, desired=pods.desired)
     going = _going(pool, scene, world, now, counts=counts, before=before, pods=pods)
-    counts = msgspec.structs.replace(counts, desired=min(counts.desired, _left(counts, going)))
+    counts = msgspec.structs.replace(counts, desired=_left(counts, going))
     size = _sized(pool, scene, world, now, counts=counts, before=before, pods=pods, going=going)
     return _calm(size, before, now)
 
@@ -112,6 +115,7 @@ def _going(
             counts=counts,
             before=(before.surplus or frozenset()) & names,
             scaled_at=max(times, default=None),
+            was_for_use=before.reason == UNDERUTILIZED,
             pace=pace_now(pool, now.wall),
             floor=max(counts.least, min(fields.desired_nodes, fields.max_nodes)),
         )
@@ -120,7 +124,8 @@ def _going(
 
 def _left(counts: SizeCounts, going: Going) -> int:
     """The number that is left when the chosen nodes are gone."""
-    return counts.current - len(going.names) if going.names else counts.desired
+    kept_on = counts.desired + going.kept_on
+    return min(kept_on, counts.current - len(going.names)) if going.names else kept_on
 
 
 def _sized(
@@ -159,7 +164,7 @@ def _sized(
             ("readyNodes", sum(node.is_ready for node in scene.nodes)),
             ("desiredNodes", counts.desired),
             ("pendingPods", pods.pods),
-            ("underusedNodes", going.underused),
+            ("underusedNodes", len(going.underused)),
             ("unmeasuredNodes", going.unmeasured),
         ),
         holds=holds,
@@ -203,8 +208,9 @@ def _why(
         (scene.current < counts.least, f": minNodes is {counts.least}", "BelowMinimum"),
         (counts.needs_more and pods.pods, f": {pods.pods} pods wait for more", "PendingPods"),
         (counts.needs_more, ": the missing ones are bought", "BelowDesired"),
-        (going.is_for_use, f": {', '.join(going.names)} go, being used little", "Underutilized"),
+        (going.is_for_use, f": {', '.join(going.names)} go, being used little", UNDERUTILIZED),
         (going.names, f": {', '.join(going.names)} go", "AboveDesired"),
+        (scene.current > counts.desired, ": something holds the others back", "AboveDesired"),
     )
     found = ((f"{told}{words}", reason) for holds, words, reason in reasons if holds)
     return next(found, (told, "AtDesired"))

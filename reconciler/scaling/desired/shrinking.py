@@ -6,6 +6,7 @@ next one is tried.
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
@@ -59,7 +60,9 @@ class Going(msgspec.Struct, frozen=True, kw_only=True):
     holds: tuple[ScalingHold, ...] = ()
     is_for_use: bool = False
     """Whether they go because they are used little, and not because they are too many."""
-    underused: int = 0
+    kept_on: int = 0
+    """Nodes that were to go for their use, and stay after all."""
+    underused: tuple[str, ...] = ()
     """Nodes whose measured use was low for long enough."""
     unmeasured: int = 0
     """Nodes whose use isn't known."""
@@ -78,6 +81,8 @@ class ShrinkScene:
     """The nodes that were chosen earlier and are still there."""
     scaled_at: datetime | None
     """When the pool was last scaled, in any direction."""
+    was_for_use: bool
+    """Whether they were chosen because they are used little."""
     floor: int
     """The number below which nodes don't go for their use."""
     pace: ScaleDownPace
@@ -123,34 +128,68 @@ def _window(written: ScaleDownWindow) -> ModeWindow:
 
 def chosen_to_go(seen: ShrinkScene) -> Going:
     """The nodes that go now: those chosen earlier as long as they are too many, and then others."""
+    kept, lost = _chosen_earlier(seen)
+    told = _told_of_use(seen)
+    if lost and seen.was_for_use:
+        # They would have gone for their use. No other node has to go instead.
+        names, number = tuple(kept), len(lost)
+        return msgspec.structs.replace(
+            told, names=names, holds=(*lost, *told.holds), kept_on=number
+        )
+    if lost:
+        # The next one is tried at once: the cooldown has passed for this step.
+        seen = dataclasses.replace(seen, scaled_at=None)
+    going = msgspec.structs.replace(told, names=kept, holds=(*lost, *told.holds))
+    missing = seen.counts.excess - len(kept)
+    if missing:
+        nodes = (node.name for node in seen.scene.nodes if node.name not in kept)
+        return _with_more(going, tuple(nodes), missing, least=seen.counts.least, seen=seen)
+    if kept:
+        return going
+    wanted = min(seen.pace.at_once, len(told.underused))
+    found = _with_more(going, told.underused, wanted, least=seen.floor, seen=seen)
+    return msgspec.structs.replace(found, is_for_use=bool(found.names))
+
+
+def _chosen_earlier(seen: ShrinkScene) -> tuple[tuple[str, ...], tuple[ScalingHold, ...]]:
+    """The nodes that still go, and what holds the others back by now."""
+    nodes = {node.name: node for node in seen.scene.nodes}
+    kept: list[str] = []
+    lost: list[ScalingHold] = []
+    for name in sorted(seen.before)[: seen.counts.excess]:
+        blocked = _block_of(nodes[name], kept, seen)
+        if blocked is None:
+            kept.append(name)
+        else:
+            lost.append(_hold(blocked, node=name))
+    return tuple(kept), tuple(lost)
+
+
+def _told_of_use(seen: ShrinkScene) -> Going:
     judged = _judged(seen)
     underused = [name for name, (verdict, _) in judged.items() if verdict is UseVerdict.UNDERUSED]
     unmeasured = {name: why for name, (v, why) in judged.items() if v is UseVerdict.UNKNOWN}
-    excess = seen.counts.excess
-    kept = tuple(sorted(seen.before))[:excess]
-    wanted = excess - len(kept) or _for_use(seen, underused, kept)
-    told = tuple(_unmeasured_hold(unmeasured))
-    going = Going(names=kept, holds=told, underused=len(underused), unmeasured=len(unmeasured))
-    if wanted <= 0:
-        return going
-    for_use = excess == len(kept)
-    least = seen.floor if for_use else seen.counts.least
-    if hold := _pool_hold(seen, least):
-        return msgspec.structs.replace(going, holds=(hold, *told))
-    among = [
-        node
-        for node in seen.scene.nodes
-        if node.name not in kept and (not for_use or node.name in underused)
-    ]
-    names, holds = _passing(among, min(wanted, seen.counts.current - least), seen)
-    return msgspec.structs.replace(
-        going, names=(*kept, *names), holds=(*holds, *told), is_for_use=for_use and bool(names)
+    return Going(
+        holds=tuple(_unmeasured_hold(unmeasured)),
+        underused=tuple(underused),
+        unmeasured=len(unmeasured),
+        is_for_use=seen.was_for_use and bool(seen.before),
     )
 
 
-def _for_use(seen: ShrinkScene, underused: list[str], kept: tuple[str, ...]) -> int:
-    """How many nodes should go for their use: none while others go."""
-    return 0 if kept else min(seen.pace.at_once, len(underused))
+def _with_more(
+    going: Going, among: tuple[str, ...], wanted: int, *, least: int, seen: ShrinkScene
+) -> Going:
+    """With so many more of these nodes, unless something holds the pool or all of them back."""
+    if wanted <= 0:
+        return going
+    if hold := _pool_hold(seen, least):
+        return msgspec.structs.replace(going, holds=(hold, *going.holds))
+    room = seen.counts.current - len(going.names) - least
+    names, holds = _passing(among, min(wanted, room), seen)
+    return msgspec.structs.replace(
+        going, names=(*going.names, *names), holds=(*holds, *going.holds)
+    )
 
 
 def _judged(seen: ShrinkScene) -> dict[str, JudgedUse]:
@@ -194,21 +233,22 @@ def _pool_hold(seen: ShrinkScene, least: int) -> ScalingHold | None:
 
 
 def _passing(
-    nodes: Iterable[Node], wanted: int, seen: ShrinkScene
+    names: Iterable[str], wanted: int, seen: ShrinkScene
 ) -> tuple[tuple[str, ...], tuple[ScalingHold, ...]]:
     """The first nodes that nothing holds back, and why those before them stay."""
-    among = {node.name: node for node in nodes}
-    names: list[str] = []
+    wished = frozenset(names)
+    among = {node.name: node for node in seen.scene.nodes if node.name in wished}
+    going: list[str] = []
     holds: list[ScalingHold] = []
     for each in first_to_go((_candidate(node, seen) for node in among.values()), len(among)):
-        if len(names) == wanted:
+        if len(going) == wanted:
             break
-        blocked = _block_of(among[each.name], names, seen)
+        blocked = _block_of(among[each.name], going, seen)
         if blocked is None:
-            names.append(each.name)
+            going.append(each.name)
         elif len(holds) < MOST_TOLD:
             holds.append(_hold(blocked, node=each.name))
-    return tuple(names), tuple(holds)
+    return tuple(going), tuple(holds)
 
 
 def _block_of(node: Node, going: list[str], seen: ShrinkScene) -> Blocked | None:

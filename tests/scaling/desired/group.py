@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from typing_extensions import override
 
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
@@ -14,10 +15,12 @@ from growth.api.wellknown import POOL_LABEL
 from growth.kube.cache.resource import Key
 from growth.scheduling.metadata import Metadata
 from growth.scheduling.objects import Namespace, Pod
+from reconciler.core.actions import EmitEvent
 from reconciler.core.measured import READ_EVERY, Measurements
 from reconciler.facts.ownership import pool_of_node
 from reconciler.seeing.measured import longest_window, not_read, with_reading
 from reconciler.simulation.cloud import SimulatedJoining
+from reconciler.simulation.effects import SimulatedEffects
 from reconciler.simulation.living import Living
 from reconciler.simulation.process import Parts
 from reconciler.simulation.replicas import SimulatedWorkload
@@ -27,6 +30,8 @@ from reconciler.simulation.story import Story
 if TYPE_CHECKING:
     from growth.api.scaling_status import ScalingStatus
     from growth.scheduling.node import Node
+    from reconciler.core.actions import Action
+    from reconciler.simulation.effects import Result
 
 NAME = "web"
 CALM = Story(seed=1, minutes=120.0, faults=(), workloads=0)
@@ -86,7 +91,10 @@ class GroupTold:
     def __init__(self, *, nodes: int = 0, types: Any = None, kill: str = "", **fields: Any) -> None:
         self.measured = Measured()
         story = msgspec.structs.replace(CALM, kill=kill)
-        self.living = Living(story, SimulatedJoining.AT_ONCE, parts=Parts(measured=self.measured))
+        self.events: list[str] = []
+        """The reasons of all events."""
+        parts = Parts(measured=self.measured, effects=_telling(self.events))
+        self.living = Living(story, SimulatedJoining.AT_ONCE, parts=parts)
         self.server = self.living.server
         self.server.create("KwokNodeClass", _node_class())
         scaling = {"policy": "Desired", "desired": {"desiredNodes": nodes} | fields}
@@ -195,6 +203,17 @@ class GroupTold:
 
     def holds(self) -> set[str]:
         return {each.reason for each in self.status.holds}
+
+
+def _telling(events: list[str]) -> type[SimulatedEffects]:
+    class Telling(SimulatedEffects):
+        @override
+        def _remember(self, action: Action, result: Result) -> None:
+            if isinstance(action, EmitEvent):
+                events.append(action.event.reason)
+            super()._remember(action, result)
+
+    return Telling
 
 
 def _node_class() -> KwokNodeClass:

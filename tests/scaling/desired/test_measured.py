@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -39,7 +40,7 @@ def read(*items: bytes, before: Measurements | None = None, now: float = NOW) ->
 
 def test_a_figure_is_a_share_of_what_the_node_has_for_pods() -> None:
     (sample,) = read(item(cpu="1500m")).of("one").samples
-    assert (sample.cpu.percent, sample.memory.percent) == (37.5, 25)
+    assert (sample.cpu.percent, sample.memory.percent) == (Fraction(75, 2), Fraction(25))
 
 
 def test_figures_of_a_node_that_does_not_exist_are_ignored() -> None:

@@ -190,3 +190,37 @@ def test_nothing_is_bought_and_it_is_told_if_no_type_is_to_be_had() -> None:
     told.passes(MINUTE)
     assert told.nodes == []
     assert told.status.reason == "Limited"
+
+
+def test_steps_and_what_blocks_them_are_told_in_events_once() -> None:
+    told = GroupTold(nodes=2, scaleDownCooldown="1m")
+    told.passes(2 * MINUTE)
+    assert told.events.count("ScalingUp") == 1
+    for name in told.nodes:
+        annotated(told, name, **{"growth.dev/do-not-disrupt": "true"})
+    told.scaled(desiredNodes=1)
+    told.passes(5 * MINUTE)
+    assert told.events.count("ScaleDownBlocked") >= 2
+    assert len(told.nodes) == 2
+    annotated(told, told.nodes[0], **{"growth.dev/do-not-disrupt": "false"})
+    told.passes(5 * MINUTE)
+    assert len(told.nodes) == 1
+    assert "ScalingDown" in told.events
+
+
+def test_a_type_that_is_not_to_be_had_is_told_in_an_event() -> None:
+    told = GroupTold(nodes=1, types=[{"name": "huge", "max": 3}])
+    told.passes(5 * MINUTE)
+    assert told.events.count("ScaleUpFailed") == 1
+
+
+def test_a_badly_used_node_that_is_protected_at_the_last_moment_is_not_replaced_by_a_busy_one() -> (
+    None
+):
+    told, idle = with_one_badly_used()
+    while told.status.desired_nodes == 2:
+        told.passes(1.0)
+    annotated(told, idle, **{"growth.dev/do-not-disrupt": "true"})
+    after_a_while(told)
+    assert len(told.nodes) == 2
+    assert told.status.desired_nodes == 2
