@@ -42,6 +42,10 @@ class FleetPort(Protocol):
         """Carry out one action."""
         ...
 
+    async def finish(self) -> None:
+        """End a pass, and tell what has become of it."""
+        ...
+
 
 class FleetLoop:
     """Decides about a fleet, pass by pass."""
@@ -77,6 +81,7 @@ class FleetLoop:
         outcomes = tuple(each.result() for each in running)
         for outcome in outcomes:
             _tell(outcome)
+        await self._port.finish()
         return outcomes
 
 

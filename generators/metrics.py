@@ -26,6 +26,7 @@ PACKAGES: Final = {
     "webhooks": "webhooks",
     "reconciler": "reconciler",
     "certs": "certs",
+    "fleet": "fleet",
 }
 """Where metrics are declared, and which process reports them; the first match counts."""
 
@@ -62,6 +63,7 @@ _HEADS: Final = {
     "extender": "Extender",
     "reconciler": "Reconciler",
     "certs": "Certificates",
+    "fleet": "Fleets",
 }
 
 

@@ -15,7 +15,7 @@ from growth.api import wellknown
 from growth.api.conditions import statements
 from growth.api.crd import OWNED_BY_THE_API_SERVER, columns_of, definition
 from growth.api.descriptions import constants
-from growth.api.kinds import FILE_KINDS, KINDS
+from growth.api.kinds import FILE_KINDS, FLEET_KINDS, KINDS
 from growth.api.meta import Blockage
 from growth.api.model import Model, model_within
 from growth.api.rules import ModelRule, with_places
@@ -39,11 +39,12 @@ _PREFACE: Final = """\
 
 Generated from the models in `growth/api` by `make crds`; don't edit it by hand.
 
-All six kinds have the API version `growth.dev/v1alpha1` and are cluster-scoped; `kubectl get
+All kinds have the API version `growth.dev/v1alpha1` and are cluster-scoped; `kubectl get
 growth` lists them. Files may also use `growth/v1alpha1`; `growth convert` converts them. The case
 of server types doesn't matter. Durations are written like `90s`, `10m` or `1h30m`, quantities like
 `500m`, `4` or `8Gi`, and money as text, like `"0.0136"`. Fields that are neither *required* nor
-have a default are optional.
+have a default are optional. ClusterFleet and ClusterRecord
+belong to [fleets](../concepts/fleet.md) and are installed with them.
 """
 
 # The bounds of a schema, as shown in a table.
@@ -70,8 +71,9 @@ _DURATION: Final = re.compile(r"must be a duration (from \S+ to [^,]+)")
 
 def objects_page() -> str:
     """The whole page."""
-    kinds = [text for model in KINDS.values() for text in _kind(model)]
-    others = [model for name, model in FILE_KINDS.items() if name not in KINDS]
+    defined = KINDS | FLEET_KINDS
+    kinds = [text for model in defined.values() for text in _kind(model)]
+    others = [model for name, model in FILE_KINDS.items() if name not in defined]
     in_files = [text for model in others for text in _in_files(model)]
     return "\n".join([_PREFACE, *kinds, *in_files, *_names()]).rstrip() + "\n"
 
@@ -86,7 +88,8 @@ def _kind(model: type[CustomResource]) -> Iterator[str]:
     yield from _rules("metadata", model.rules, schema)
     for part in ("spec", "status"):
         yield from _object(part, schema["properties"][part], _model_of(model, part))
-    yield from _conditions(model)
+    if "conditions" in schema["properties"]["status"]["properties"]:
+        yield from _conditions(model)
 
 
 def _in_files(model: type[CustomResource]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from growth.service.settings import declared_settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PROCESSES: Final = ("webhooks", "extender", "reconciler", "certs")
+PROCESSES: Final = ("webhooks", "extender", "reconciler", "certs", "fleet")
 _OF_SETTINGS: Final = """\
 # Settings of the processes
 

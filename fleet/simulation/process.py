@@ -90,6 +90,9 @@ class SimulatedManager:
         if fate < self.faults:
             raise ProcessDied
 
+    async def finish(self) -> None:
+        """Nothing is told."""
+
     def _own(self, action: FleetAction) -> tuple[str, tuple[int, int]]:
         name = action.record.name if isinstance(action, CreateRecord) else action.name
         return name, self._version(name) if name in self._server.records else (0, 0)

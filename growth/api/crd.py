@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from growth.api.kinds import KINDS
+from growth.api.kinds import FLEET_KINDS, KINDS
 from growth.api.meta import PrinterColumn
 from growth.api.model import model_within
 from growth.api.schema import structural_schema
@@ -17,6 +17,8 @@ from growth.api.wellknown import GROUP, VERSION
 from growth.readable_yaml import readable_yaml
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from growth.api.meta import CustomResource
 
 _AGE: Final = PrinterColumn("Age", "date", ".metadata.creationTimestamp")
@@ -94,7 +96,16 @@ def _scale(model: type[CustomResource]) -> dict[str, Any]:
 
 def definition_files() -> dict[str, str]:
     """File name -> YAML, for manifests/crds."""
+    return _files(KINDS)
+
+
+def fleet_definition_files() -> dict[str, str]:
+    """File name -> YAML, for manifests/fleet/crds."""
+    return _files(FLEET_KINDS)
+
+
+def _files(kinds: Mapping[str, type[CustomResource]]) -> dict[str, str]:
     return {
         f"{GROUP}_{model.kind_names[0]}.yaml": readable_yaml(definition(model))
-        for model in KINDS.values()
+        for model in kinds.values()
     }

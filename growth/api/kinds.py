@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from growth.api.clusterfleet import ClusterFleet
+from growth.api.clusterrecord import ClusterRecord
 from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.hvpa import Hvpa
 from growth.api.kwoknodeclass import KwokNodeClass
@@ -25,7 +27,19 @@ KINDS: Final[dict[str, type[CustomResource]]] = {
     kind.__name__: kind for kind in (NodePool, NodeRequest, NodeRecord, NodeRemovalRequest)
 } | dict(NODE_CLASSES)
 """Kind -> model."""
-FILE_KINDS: Final[dict[str, type[CustomResource]]] = KINDS | {Hvpa.__name__: Hvpa}
+FLEET_KINDS: Final[dict[str, type[CustomResource]]] = {
+    kind.__name__: kind for kind in (ClusterFleet, ClusterRecord)
+}
+"""Kind -> model of what only a management cluster has, where fleets are decided about."""
+FILE_KINDS: Final[dict[str, type[CustomResource]]] = KINDS | FLEET_KINDS | {Hvpa.__name__: Hvpa}
 """Kind -> model, of what files may contain: Hvpa has no definition, it is only planned with."""
 
-__all__ = ["FILE_KINDS", "GROUP", "GROUP_VERSION", "KINDS", "NODE_CLASSES", "SEED_GROUP_VERSION"]
+__all__ = [
+    "FILE_KINDS",
+    "FLEET_KINDS",
+    "GROUP",
+    "GROUP_VERSION",
+    "KINDS",
+    "NODE_CLASSES",
+    "SEED_GROUP_VERSION",
+]

@@ -21,6 +21,7 @@ COMMANDS = (
     "growth-webhooks",
     "growth-certs",
     "growth-reconciler",
+    "growth-fleet",
 )
 
 

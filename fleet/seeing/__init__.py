@@ -1,0 +1,1 @@
+"""What the manager sees: caches of the API server, and the world that follows from them."""
