@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from growth.api.wellknown import MANAGED_BY, MANAGED_BY_LABEL, POOL_LABEL
 from reconciler import scaling
 from tests.reconciler.build import at, pool, world
@@ -90,3 +92,14 @@ def test_pools_have_their_runs_at_different_moments() -> None:
     sizes = scaling.decide(known, at(1)).section.sizes.values()
     assert len({size.wake_at for size in sizes}) == 20
     assert all(54 <= size.wake_at <= 60 for size in sizes)
+
+
+def test_a_pool_that_is_deleted_closes_no_node_any_more() -> None:
+    taint = {"key": "growth.dev/scale-down", "effect": "NoSchedule", "value": "1700000000"}
+    found = given(*FIVE, node("marked", taints=[taint]))
+    going = found.pools["default"]
+    metadata = going.metadata.model_copy(update={"deletion_timestamp": at(0).wall})
+    pools = {"default": going.model_copy(update={"metadata": metadata})}
+    sizes = scaling.decide(msgspec.structs.replace(found, pools=pools), at(0)).section.sizes
+    assert sizes["default"].closed == frozenset()
+    assert sizes["default"].floors == ()

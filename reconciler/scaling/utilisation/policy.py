@@ -44,6 +44,9 @@ NOT_DECIDED: Final = "its utilisation hasn't been looked at yet"
 
 def sized_by_utilisation(world: World, pool: NodePool, now: Instant) -> PoolSize:
     """What the pool should have."""
+    if pool.metadata.deletion_timestamp is not None:
+        # Its nodes are drained or retained, and a retained node keeps no mark of growth.
+        return PoolSize(why="the pool is being deleted")
     look = look_at(pool, world, now)
     before = look.before or PoolSize(why=NOT_DECIDED)
     if (hold := _why_still(look)) is not None:

@@ -1,6 +1,15 @@
 """The stories that are told on both stages."""
 
-from tests.stories.told import limits, neighbours, nodes, numbers, places, sizes, troubles
+from tests.stories.told import (
+    limits,
+    neighbours,
+    nodes,
+    numbers,
+    places,
+    sizes,
+    troubles,
+    utilisation,
+)
 
 STORIES = (
     *sizes.STORIES,
@@ -10,4 +19,5 @@ STORIES = (
     *nodes.STORIES,
     *numbers.STORIES,
     *troubles.STORIES,
+    *utilisation.STORIES,
 )
