@@ -36,6 +36,11 @@ if TYPE_CHECKING:
 READY_WITHIN: Final = 120.0
 """Seconds; 3 to 10 are usual, and four starts at once at a load of 13 took 23."""
 TRIES: Final = 3
+_PASSING: Final = (
+    "address already in use",
+    # The controller manager waits only ten seconds for it, which a busy machine needs.
+    "failed to wait for apiserver being healthy",
+)
 CONTROL_PLANE_TAINT: Final = {
     "key": "node-role.kubernetes.io/control-plane",
     "effect": "NoSchedule",
@@ -153,11 +158,11 @@ def _environment(cluster: LocalCluster, kubectl: Path) -> dict[str, str]:
 
 
 def _check_alive(cluster: LocalCluster) -> None:
-    """A component that has ended says why in its log; if its port was taken, start again."""
+    """A component that has ended says why in its log; if that passes, start again."""
     for component in cluster.ended():
         log = cluster.log(component)
         text = f'{component} of cluster "{cluster.name}" has ended: {_last_line(log)}'
-        raise RetryLater(text) if "address already in use" in log else GiveUp(text)
+        raise RetryLater(text) if any(each in log for each in _PASSING) else GiveUp(text)
 
 
 def _last_line(text: str) -> str:

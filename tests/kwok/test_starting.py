@@ -57,11 +57,18 @@ def tries(tmp_path: Path) -> int:
     return len((tmp_path / "tries").read_text().splitlines())
 
 
-def test_a_port_that_was_taken_meanwhile_is_tried_anew_three_times(
-    cluster: LocalCluster, tmp_path: Path
+@pytest.mark.parametrize(
+    "passing",
+    [
+        "listen tcp 127.0.0.1:20000: bind: address already in use",
+        "failed to wait for apiserver being healthy: timed out waiting for the condition",
+    ],
+)
+def test_what_passes_on_a_busy_machine_is_tried_anew_three_times(
+    cluster: LocalCluster, tmp_path: Path, passing: str
 ) -> None:
-    programs = pretending(tmp_path, "listen tcp 127.0.0.1:20000: bind: address already in use")
-    with pytest.raises(RetryLater, match=r"etcd .* address already in use"):
+    programs = pretending(tmp_path, passing)
+    with pytest.raises(RetryLater, match=rf"etcd .* {passing}"):
         start_cluster(cluster, programs, Progress(io.StringIO()))
     assert tries(tmp_path) == 3
     assert list(all_clusters()) == []
