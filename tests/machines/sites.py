@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.api.wellknown import POOL_LABEL
+from growth.errors import GiveUp
 from kwok.clusters import find_cluster
 from kwok.joining import MACHINES_ENDPOINT, hash_of_ca
 from tests.clouds.growing import SYSTEM, TOKEN, Site, site
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from tests.hetzner.fake.records import Server
     from tests.live import LiveCluster
     from tests.machines.booting import Machine
     from tests.machines.keeping import KeptHall
 
+ONE_A_SERVER: Final = {"cpu": "1100m", "memory": "64Mi"}
 BOOTED_WITHIN: Final = 60.0
 """Seconds from a pod to its server and on; six are usual."""
 
@@ -66,13 +69,21 @@ class MachineSite:
         assert known is not None
         return hash_of_ca(known)
 
-    def runs(self, name: str, *, pool: str, command: str = "", **more: Any) -> None:
+    def runs(
+        self,
+        name: str,
+        *,
+        pool: str,
+        command: str = "",
+        requests: Mapping[str, str] = ONE_A_SERVER,
+        **more: Any,
+    ) -> None:
         """A pod, which a cx23 has room for once."""
         container = {
             "name": "main",
             "image": TINY,
             "imagePullPolicy": "IfNotPresent",
-            "resources": {"requests": {"cpu": "1100m", "memory": "64Mi"}},
+            "resources": {"requests": requests},
             **({"command": ["sh", "-c", command]} if command else {}),
         }
         spec = {
@@ -94,6 +105,30 @@ class MachineSite:
         goal = f"pods run: {', '.join(pods)}"
         wait_until(lambda: {self.phase(pod) for pod in pods} == {"Running"}, goal, within=within)
 
+    def is_ending(self, pod: str) -> bool:
+        """Whether a pod was told to end, and hasn't ended."""
+        return "deletionTimestamp" in self.cluster.get("pod", pod)["metadata"]
+
+    def restarts(self, pod: str) -> int:
+        """How often its container was started again."""
+        (container,) = self.cluster.get("pod", pod)["status"]["containerStatuses"]
+        return int(container["restartCount"])
+
+    def says(self, machine: Machine, pod: str, word: str) -> None:
+        """Until a pod says something, from now on."""
+        start = len(self.pod_log(machine, pod))
+
+        def said() -> bool:
+            return f" {word}\n" in self.pod_log(machine, pod)[start:]
+
+        wait_until(said, f"pod {pod} says {word}", within=BOOTED_WITHIN)
+
+    def pod_log(self, machine: Machine, pod: str) -> str:
+        """All that a pod has said on a server."""
+        logs = self.hall.folder / machine.name / "upper/var/log/pods"
+        found = sorted(logs.glob(f"default_{pod}_*/main/*.log"))
+        return "".join(each.read_text("utf-8", errors="replace") for each in found)
+
     def node(self, name: str) -> dict[str, Any]:
         """A node."""
         found: dict[str, Any] = self.cluster.get("node", name)
@@ -108,10 +143,20 @@ class MachineSite:
         (machine,) = self.machines()
         return machine
 
-    def ends(self, pool: str) -> None:
+    def server_of(self, machine: Machine) -> Server:
+        """What the project knows of a server that is on."""
+        return self.site.project.servers[machine.id]
+
+    def runs_process(self, machine: Machine, words: str) -> bool:
+        """Whether a process with these words runs on a server."""
+        with contextlib.suppress(GiveUp):
+            return bool(self.hall.run(machine.name, f"pgrep -f '{words}' || true"))
+        return False
+
+    def ends(self) -> None:
         """Give everything back: no server and no node is left."""
         self.cluster.kubectl("delete", "pods", "--all", "--now")
-        self.cluster.kubectl("delete", "nodepool", pool, "--wait=false")
+        self.cluster.kubectl("delete", "nodepools", "--all", "--wait=false")
         wait_until(lambda: not self.machines(), "the servers are gone", within=BOOTED_WITHIN)
         wait_until(lambda: not self.own_nodes(), "their nodes are gone", within=BOOTED_WITHIN)
 
@@ -119,6 +164,11 @@ class MachineSite:
         """The names of nodes that were bought."""
         found = self.cluster.get("nodes", "--selector", POOL_LABEL)["items"]
         return [each["metadata"]["name"] for each in found]
+
+    def keeps_log(self, machine: Machine, word: str) -> None:
+        """Until a server says something while it boots; its disk goes with it."""
+        goal = f"server {machine.name} says {word!r}"
+        wait_until(lambda: word in self.serial_log(machine), goal, within=BOOTED_WITHIN)
 
     def serial_log(self, machine: Machine) -> str:
         """What cloud-init and its commands have said on a server."""

@@ -26,4 +26,4 @@ def test_a_pod_runs_on_a_server_that_boots_and_is_given_back(tmp_path: Path) -> 
         machine = place.only_machine()
         node = place.node(machine.name)
         assert node["spec"]["providerID"] == f"hcloud://{machine.id}"
-        place.ends("real")
+        place.ends()

@@ -1,0 +1,31 @@
+"""One cluster and one growth for all stories of a file; each story has a pool of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.machines.needs import skip_where_missing
+from tests.machines.sites import machine_site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.machines.sites import MachineSite
+
+
+@pytest.fixture(scope="module")
+def shared_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MachineSite]:
+    """From the first story of a file to its last."""
+    skip_where_missing()
+    with machine_site("machines", tmp_path_factory.mktemp("machines")) as place:
+        yield place
+
+
+@pytest.fixture
+def place(shared_site: MachineSite) -> Iterator[MachineSite]:
+    """The same, with no server and nothing wrong after a story."""
+    yield shared_site
+    shared_site.datacentre.plugs_private_network = True
+    shared_site.ends()
