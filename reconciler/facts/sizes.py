@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from growth.api.scaling import ScalingPolicyName
+from growth.keeping.marks import pool_of_node
 from growth.keeping.size import STILL, size_by_demand
 
 if TYPE_CHECKING:
@@ -39,8 +40,10 @@ def sizes_of_pools(world: World) -> Mapping[str, PoolSize]:
 
 
 def is_closed(node: str, world: World) -> bool:
-    """Whether the policy of a pool lets no more pods onto the node."""
-    return any(node in size.closed for size in world.ledger.scaling.sizes.values())
+    """Whether the policy of its pool lets no more pods onto the node."""
+    found = world.cluster.nodes.get(node)
+    size = world.ledger.scaling.sizes.get(pool_of_node(found)) if found is not None else None
+    return size is not None and node in size.closed
 
 
 def closed_nodes(world: World) -> Mapping[str, str]:
