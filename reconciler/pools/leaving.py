@@ -15,6 +15,7 @@ from reconciler.core.actions import machine
 from reconciler.facts.marks import is_cordoned_by_a_person
 from reconciler.facts.ownership import pool_of_node
 from reconciler.pools.saying import stated_now
+from reconciler.providers.port import ClassKey
 from reconciler.provisioning.left_behind import bears_our_mark
 from reconciler.provisioning.memory import FINISHED
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from growth.api.conditions import Condition
     from growth.api.nodepool import NodePool
+    from growth.api.noderecord import NodeRecord
     from growth.instant import Instant
     from growth.scheduling.node import Node
     from reconciler.core.world import World
@@ -57,6 +59,8 @@ def _waits_for(pool: NodePool, world: World) -> Iterator[str]:
     for name, removal in sorted(world.removals.items()):
         if removal.spec.pool == pool.name:
             yield f"removal {name}"
+    if pool.spec.deletion_policy is DeletionPolicy.DRAIN:
+        yield from (f"machine {name}, whose Node is gone" for name in _without_node(pool, world))
     for node in _nodes(pool, world):
         if pool.spec.deletion_policy is DeletionPolicy.DRAIN:
             is_theirs = is_cordoned_by_a_person(node)
@@ -64,6 +68,22 @@ def _waits_for(pool: NodePool, world: World) -> Iterator[str]:
         # A mark may be on its way: a node that was idle is written while its pool is deleted.
         elif bears_our_mark(node) or machine(node.name) in world.busy:
             yield f"node {node.name} to lose growth's taints"
+
+
+def _without_node(pool: NodePool, world: World) -> Iterator[str]:
+    """Machines whose Node somebody has deleted. They are orphans, which only pools give back."""
+    for name, record in sorted(world.records.items()):
+        is_own = record.spec.pool == pool.name and name not in world.cluster.nodes
+        if is_own and name not in world.removals and _may_be_there(record, world):
+            yield name
+
+
+def _may_be_there(record: NodeRecord, world: World) -> bool:
+    """Whether the last listing shows the machine, or there is none."""
+    reference = record.spec.node_class_ref
+    sight = world.clouds.get(ClassKey(reference.kind, reference.name))
+    listing = None if sight is None else sight.listing
+    return listing is None or record.spec.node_id in listing.by_id
 
 
 def _nodes(pool: NodePool, world: World) -> Iterator[Node]:

@@ -20,8 +20,10 @@ from reconciler.planning.tries import Try
 from reconciler.pools.leaving import has_left
 from tests.provisioning.build import HELD, NAME, Life, machine, made_at, node, settled
 from tests.provisioning.test_booting import coming, provisioning
-from tests.reconciler.build import START, at, node_class, waiting, world
+from tests.reconciler.build import START, at, node_class, record, waiting, world
+from tests.removal.build import machine as listed
 from tests.removal.build import removal
+from tests.removal.build import world as listing_world
 from tests.scheduling import build
 
 LABELS = {
@@ -332,6 +334,16 @@ def test_a_pool_does_not_leave_while_one_of_its_nodes_is_being_written() -> None
     subject = machine_subject("default-9")
     marking = msgspec.structs.replace(seen, busy=frozenset({subject}))
     assert not has_left(leaving, marking)
+
+
+def test_a_drained_pool_waits_for_a_machine_whose_node_somebody_has_deleted() -> None:
+    """Without the pool, nothing would give the orphan back."""
+    leaving, known = deleted(), record("default-9")
+    seen = listing_world(leaving, known, shown=(listed("default-9"),))
+    assert not has_left(leaving, seen)
+    assert has_left(leaving, listing_world(leaving, known))
+    retained = deleted(deletionPolicy="Retain")
+    assert has_left(retained, listing_world(retained, known, shown=(listed("default-9"),)))
 
 
 def test_a_pool_that_others_hold_too_stays_for_them() -> None:
