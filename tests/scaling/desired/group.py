@@ -88,13 +88,15 @@ class Measured:
 class GroupTold:
     """One pool, its pods, and time."""
 
-    def __init__(self, *, nodes: int = 0, types: Any = None, kill: str = "", **fields: Any) -> None:
+    def __init__(
+        self, *, nodes: int = 0, types: Any = None, kill: str = "", story: Any = None, **fields: Any
+    ) -> None:
         self.measured = Measured()
-        story = msgspec.structs.replace(CALM, kill=kill)
+        played = msgspec.structs.replace(CALM, kill=kill, **(story or {}))
         self.events: list[str] = []
         """The reasons of all events."""
         parts = Parts(measured=self.measured, effects=_telling(self.events))
-        self.living = Living(story, SimulatedJoining.AT_ONCE, parts=parts)
+        self.living = Living(played, SimulatedJoining.AT_ONCE, parts=parts)
         self.server = self.living.server
         self.server.create("KwokNodeClass", _node_class())
         scaling = {"policy": "Desired", "desired": {"desiredNodes": nodes} | fields}
