@@ -168,7 +168,11 @@ def _chosen_earlier(seen: ShrinkScene) -> tuple[tuple[str, ...], tuple[ScalingHo
 def _told_of_use(seen: ShrinkScene) -> Going:
     judged = _judged(seen)
     underused = [name for name, (verdict, _) in judged.items() if verdict is UseVerdict.UNDERUSED]
-    unmeasured = {name: why for name, (v, why) in judged.items() if v is UseVerdict.UNKNOWN}
+    # If nothing can be read at all, that is the reason for all of them.
+    general = seen.world.use.problem
+    unmeasured = {
+        name: general or why for name, (v, why) in judged.items() if v is UseVerdict.UNKNOWN
+    }
     return Going(
         holds=tuple(_unmeasured_hold(unmeasured)),
         underused=tuple(underused),

@@ -74,6 +74,14 @@ def test_figures_that_cannot_be_true_never_remove_a_node_and_are_told(
     assert told.status.change == 0
 
 
+def test_it_is_told_why_nothing_can_be_read() -> None:
+    told, _ = with_one_badly_used()
+    gone(told)
+    after_a_while(told)
+    (hold,) = told.status.holds
+    assert "can't be read: refused" in hold.message
+
+
 def test_figures_that_come_back_are_watched_for_their_whole_time_again() -> None:
     told, idle = with_one_badly_used()
     told.measured.fails = True
