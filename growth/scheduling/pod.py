@@ -20,6 +20,7 @@ from growth.scheduling import (
     requests,
     shape,
     spread_constraints,
+    unsupported,
 )
 from growth.scheduling.metadata import Metadata
 from growth.scheduling.pod_spec import PodSpec, PodStatus
@@ -159,6 +160,11 @@ class Pod(msgspec.Struct, frozen=True, dict=True):
         """Whether where it fits depends on where other pods, or its volumes, are."""
         rules = self.affinity_terms or self.anti_affinity_terms or self.spread_constraints
         return bool(rules or self.claims)
+
+    @cached_property
+    def unsupported_words(self) -> tuple[str, ...]:
+        """The unsupported features that it names itself; kept, as thousands of pods are asked."""
+        return unsupported.unsupported_words_of(self)
 
     @cached_property
     def shape(self) -> Shape:

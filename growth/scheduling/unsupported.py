@@ -22,8 +22,13 @@ _DEVICE_CLASS_PREFIX: Final = "deviceclass.resource.kubernetes.io/"
 
 def unsupported(pod: Pod, cluster: Cluster) -> tuple[str, ...]:
     """The names of unsupported features; empty for almost all pods."""
-    found = (*_of_spec(pod), *_of_operators(pod), *_of_devices(pod, cluster))
-    return tuple(dict.fromkeys((*found, *_of_claims(pod, cluster))))
+    found = (*pod.unsupported_words, *_of_devices(pod, cluster), *_of_claims(pod, cluster))
+    return tuple(dict.fromkeys(found)) if found else ()
+
+
+def unsupported_words_of(pod: Pod) -> tuple[str, ...]:
+    """Those that the pod names itself, whatever else is in the cluster."""
+    return (*_of_spec(pod), *_of_operators(pod))
 
 
 def _of_spec(pod: Pod) -> Iterator[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -34,9 +35,12 @@ OF_NO_NODE: Final = (
     "host_ports",
     "claims",
     "iscsi_disks",
+    "unsupported_words",
     "shape",
 )
 """Properties of a pod that don't depend on its node."""
+NEEDED: Final = frozenset({*OF_NO_NODE, "requests"})
+"""Properties of a pod that the question needs; working them out takes long."""
 RESTLESS: Final = "/restless"
 """The group of nodes that may not go yet; no pool can have this name. If the search finds that one
 of them should go later, no pods are moved there, as they would move twice."""
@@ -58,6 +62,18 @@ def unbound(pods: Iterable[Pod]) -> list[Pod]:
     """The pods that their owners create when these are evicted, as far as rules can tell."""
     known: dict[Shape, Pod] = {}
     return [_unbound(pod, known) for pod in pods]
+
+
+def prepared_for_search(pods: Iterable[Pod], *, most: int) -> bool:
+    """Whether what the question needs of each pod is worked out; does so for at most `most` pods.
+
+    Pods keep it, so several passes can share this work, and the answer is the same.
+    """
+    raw = (pod for pod in pods if not vars(pod).keys() >= NEEDED)
+    for pod in islice(raw, most):
+        for name in NEEDED:
+            getattr(pod, name)
+    return next(raw, None) is None
 
 
 def _unbound(pod: Pod, known: dict[Shape, Pod]) -> Pod:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from growth.api.disruption import DisruptionReason
+from growth.keeping.answer import PODS_AT_ONCE
 from reconciler.core.actions import lane_subject
 from reconciler.core.decision import NEVER, Decision, earliest
 from reconciler.replacement import asking
@@ -111,6 +112,10 @@ def _search(scene: ReplacementScene) -> Decision[ReplacementLedger]:
     if due > now.monotonic:
         return Decision(section=ledger, wake_at=min(wake_at, due))
     found, opens_at = candidates(nodes, scene.look)
+    if not asking.prepared_for_search(
+        (pod for each in found for pod in each.pods), most=PODS_AT_ONCE
+    ):
+        return Decision(section=ledger, wake_at=now.monotonic)
     # Prices in two currencies can't be compared, so each gets a search of its own, one after
     # another.
     currency = min(currencies)
