@@ -8,7 +8,7 @@ from typing import Final
 from tests import order
 
 SEEDS: Final = 3
-MINUTES: Final = 30
+MINUTES: Final = 24
 
 
 def first() -> int:
