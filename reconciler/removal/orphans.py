@@ -155,14 +155,27 @@ def removals_of_orphans(
 
 
 def _owner(listed: Machine, key: ClassKey, world: World) -> NodePool | None:
-    """The pool that a machine names, or the first of its cloud: a removal needs an owner."""
+    """The pool that a machine names, or the first of its cloud: a removal needs an owner.
+
+    Node classes may share a project, and each lists its machines. The listing of the pool's own
+    class counts: another one, which is older, may show a machine that is gone there already, and
+    its removal would be opened and end again and again.
+    """
     named = world.pools.get(listed.pool)
-    if named is not None:
+    own = None if named is None else node_class_of(named, world)
+    if own == key:
         return named
+    if own is not None and _is_listed(listed, own, world):
+        return None
     of_cloud = (
         pool for _, pool in sorted(world.pools.items()) if node_class_of(pool, world) == key
     )
     return next(of_cloud, None)
+
+
+def _is_listed(listed: Machine, key: ClassKey, world: World) -> bool:
+    sight = world.clouds.get(key)
+    return sight is not None and sight.listing is not None and listed.name in sight.listing.machines
 
 
 def ages(world: World, lost: Orphans, *, now: Instant, clock: SightedClock) -> Ages:

@@ -11,15 +11,16 @@ import pytest
 from reconciler import removal as removing
 from reconciler.core.actions import DeleteMachine, EmitEvent, OpenRemoval
 from reconciler.facts.listings import clouds
-from reconciler.providers.port import MachineState
+from reconciler.providers.port import ClassKey, MachineState, Sight
 from reconciler.removal.ledger import RemovalLedger
 from reconciler.removal.orphans import orphans
-from tests.reconciler.build import at, pool, request
+from tests.reconciler.build import at, node_class, pool, request
 from tests.removal.build import (
     CLOUD,
     NAME,
     attempted,
     kinds,
+    listing,
     machine,
     node,
     removal,
@@ -75,6 +76,27 @@ def test_a_machine_whose_pool_is_gone_is_owned_by_another_pool_of_its_cloud(name
     opening, _ = steps(lost(world(pool("batch"), shown=(machine(pool=named),))))
     assert isinstance(opening, OpenRemoval)
     assert opening.removal.spec.pool == "batch"
+
+
+@pytest.mark.parametrize(("is_shown", "owners"), [(True, ["batch"]), (False, ["default"])])
+def test_of_two_classes_that_list_an_orphan_its_pools_own_one_opens_the_removal(
+    owners: list[str], *, is_shown: bool
+) -> None:
+    """They share a project. Otherwise an older listing would open what a newer one ends."""
+    other = ClassKey("KwokNodeClass", "other")
+    listed = machine(pool="batch")
+    batch = pool("batch", nodeClassRef={"kind": other.kind, "name": other.name})
+    given = world(pool(), batch, shown=(listed,))
+    shown = listing(*(listed,) if is_shown else (), seconds=90.0)
+    brakes = given.ledger.brakes
+    trusted = replace(brakes, clouds={**brakes.clouds, other: brakes.clouds[CLOUD]})
+    given = msgspec.structs.replace(
+        given.remembering(replace(given.ledger, brakes=trusted)),
+        clouds={**given.clouds, other: Sight(listing=shown, before=shown)},
+        node_classes={**given.node_classes, other: node_class("other")},
+    )
+    opened = [step for step in steps(lost(given)) if isinstance(step, OpenRemoval)]
+    assert [step.removal.spec.pool for step in opened] == owners
 
 
 def test_what_the_provider_deletes_already_is_no_orphan() -> None:
