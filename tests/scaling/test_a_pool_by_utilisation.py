@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import pytest
 
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool, PoolMode
@@ -26,6 +27,7 @@ from growth.scheduling.resources import total
 from growth.scheduling.taints import Taint
 from reconciler.facts.ownership import pool_of_node
 from reconciler.simulation.cloud import SimulatedJoining
+from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.living import Living
 from reconciler.simulation.replicas import SimulatedWorkload
 from reconciler.simulation.story import Story
@@ -45,8 +47,10 @@ TYPES = [("small", "4", "1"), ("large", "16", "3")]
 class Utilised:
     """A pool that is scaled by utilisation, and pods that name it."""
 
-    def __init__(self, types: list[tuple[str, str, str]] | None = None, **fields: Any) -> None:
-        self.living = Living(CALM, SimulatedJoining.AT_ONCE)
+    def __init__(
+        self, types: list[tuple[str, str, str]] | None = None, story: Story = CALM, **fields: Any
+    ) -> None:
+        self.living = Living(story, SimulatedJoining.AT_ONCE)
         self.server = self.living.server
         sold = types or ONE_TYPE
         self.server.create("KwokNodeClass", node_class(sold))
@@ -408,3 +412,21 @@ def test_no_more_than_the_maximum_is_bought() -> None:
     told.wants(30)
     told.passes(5 * SOON)
     assert len(told.nodes()) == 3
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_in_a_storm_of_faults_no_auditor_finds_anything(seed: int) -> None:
+    everything = Story(seed=seed, minutes=6.0, faults=tuple(SimulatedFault), workloads=0)
+    told = Utilised(
+        TYPES,
+        story=everything,
+        minNodes=1,
+        maxNodes=15,
+        scaleUpCoolDownPeriod="30s",
+        softDeleteGracePeriod="30s",
+        hardDeleteGracePeriod="2m",
+    )
+    # Enough for several machines, then for one, then for all that the pool may have.
+    for number in (12, 30, 2, 0, 25, 7):
+        told.wants(number)
+        told.passes(SOON)
