@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import random
 import time
 
 import numpy as np
+import pytest
 
+from benchmarks.living import with_nodes, with_rules
+from benchmarks.workloads import catalogue, workload
 from reconciler.solver import Limit, Minimum, Offer, PodClass, Problem, Stop, Together
 from reconciler.solver.arrays.setting import setting_of
-from reconciler.solver.bound.bound import DualValues, most_value
+from reconciler.solver.bound import relax as relaxing
+from reconciler.solver.bound.bound import DualValues, lower_bound, most_value, rents
 from reconciler.solver.bound.exact import tighten
 from reconciler.solver.bound.master import Master
+from reconciler.solver.bound.relax import relax
 from reconciler.solver.model.budget import Budget
 from reconciler.solver.packing.solving import solve
 from tests.solver.checker import complaints
@@ -100,3 +106,63 @@ def test_a_little_free_room_doesn_t_outweigh_a_lower_price() -> None:
     plan = solve(problem)
     assert plan.cost == 30
     assert plan.stop is not Stop.CLOCK
+
+
+def _beside_many(seed: int) -> Problem:
+    """A crowd of pods of twelve kinds and forty nodes, each of which some kinds may not use."""
+    chance = random.Random(seed)
+    new = tuple(Offer(name=f"new-{n}", capacity=(n * 8, n * 16), price=n * 10) for n in (1, 2, 4))
+    there = tuple(
+        Offer(
+            name=f"there-{n}", capacity=(chance.randint(1, 16), chance.randint(1, 32)), exists=True
+        )
+        for n in range(40)
+    )
+    kinds = tuple(
+        PodClass(
+            name=f"kind-{n}",
+            requests=(chance.randint(1, 6), chance.randint(1, 12)),
+            count=30,
+            offers=frozenset(each.name for each in (*new, *there) if chance.random() < 0.9),
+        )
+        for n in range(12)
+    )
+    return Problem(resources=("cpu", "memory"), classes=kinds, offers=(*new, *there))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_units_that_join_when_they_pay_give_the_same_bound_as_all_at_once(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = setting_of(_beside_many(seed)).relaxed
+    bounds = []
+    for at_once in (1, 6, 1000):
+        monkeypatch.setattr(relaxing, "AT_ONCE", at_once)
+        relaxation = relax(table, _budget())
+        assert relaxation is not None
+        assert np.allclose(relaxation.units.sum(axis=1), table.demand)
+        bounds.append(lower_bound(table, relaxation.values, {}))
+    assert max(bounds) - min(bounds) <= 1
+    assert min(bounds) > 0
+
+
+def test_a_node_that_exists_costs_as_much_as_its_best_content_is_worth() -> None:
+    table = setting_of(_problem(THERE, NEW)).relaxed
+    relaxation = relax(table, _budget())
+    assert relaxation is not None
+    assert rents(table, relaxation.values).tolist() == pytest.approx([10, 10], abs=1e-3)
+
+
+def test_several_weights_have_a_bound_for_all_of_them_together() -> None:
+    empty = workload(
+        offers=catalogue("hetzner", 2),
+        pods="kb",
+        constraints="on",
+        classes=12,
+        count=300,
+        seed=2,
+    )
+    problem = with_rules(with_nodes(empty, 2), 2)
+    plan = solve(problem)
+    assert complaints(problem, plan) == []
+    assert sum(step.bound for step in plan.steps) < plan.bound <= plan.cost

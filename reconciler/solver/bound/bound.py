@@ -73,6 +73,16 @@ def most_value(table: Table, values: DualValues) -> NDArray[np.float64]:
     return np.minimum(best, _scaled(table, values, base=base, columns=columns, kind=kind))
 
 
+def rents(table: Table, values: DualValues) -> NDArray[np.float64]:
+    """What one node of each offer costs, counting what it is worth that there are no more of it.
+
+    Room on a node that exists is free, but what is wasted of it has to be bought elsewhere. So such
+    a node costs what its best content is worth. That of others is not worth more than their price.
+    """
+    worth = np.maximum(node_cost(table, values), most_value(table, values))
+    return np.where(table.standing, worth, table.price.astype(np.float64))
+
+
 def _scaled(
     table: Table,
     values: DualValues,

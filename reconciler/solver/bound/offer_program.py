@@ -88,7 +88,8 @@ def cheapest_offers(table: Table) -> set[int]:
     capacity = np.maximum(table.capacity, 1e-9)
     for k in range(table.classes):
         share = (table.size[k][None, :] / capacity).max(axis=1, initial=0.0) * table.price
-        share = np.where(table.allowed[k], share, np.inf)
+        # A node that exists costs nothing, and would be the cheapest for every class.
+        share = np.where(table.allowed[k] & ~table.standing, share, np.inf)
         if np.isfinite(share).any():
             chosen.add(int(share.argmin()))
     return chosen
@@ -100,5 +101,6 @@ def worth_joining(
     """The offers that would pay at these prices, the best ones, without those that have joined."""
     ratio = most_value(table, values) / np.maximum(node_cost(table, values), 1e-9)
     ratio[list(known)] = 0.0
+    ratio[table.standing | (table.most <= 0)] = 0.0
     best = np.argsort(-ratio, kind="stable")[:most]
     return np.sort(best[ratio[best] > 1.0 + 1e-6])

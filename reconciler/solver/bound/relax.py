@@ -33,6 +33,10 @@ FEWER = 1e-7
 """Added to the cost of a node, in typical prices, so that fewer nodes win a tie."""
 ROUNDS = 4
 JOINING = 32
+AT_ONCE = 6
+"""Units that join on each node that exists, before the program is solved again."""
+PAYS = 1e-7
+"""A smaller gain, in typical prices, is a rounding error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,17 +60,47 @@ class _Program(OfferProgram):
         self.nodes: dict[int, int] = {}
         self.room = room_alone(replace(table, per_node=np.full(table.classes, np.inf)))
         self.units: dict[int, list[tuple[int, int]]] = {}
+        self.missing = np.zeros((table.classes, table.offers), dtype=np.bool_)
+        """Pairs of a class and a node that exists which could join, but haven't yet."""
         self.leave_out(penalty / self.scale for penalty in penalties(table))
         # As in the master, minima may be missed at a high cost, too.
         for row in self.minima:
             self.program.column(10.0, [(row, 1.0)])
 
     def join(self, o: int) -> None:
-        """Add an offer."""
+        """Add an offer: with all of its units, or if it exists, without."""
         counting = zip(self.minima, self.table.minimum_of[:, o], strict=True)
         self.nodes[o] = self.offer(o, extra=FEWER, entries=[(row, 1.0) for row, m in counting if m])
-        allowed = np.flatnonzero(self.table.allowed[:, o]).tolist()
-        self.units[o] = [(k, self._unit(k, o)) for k in allowed]
+        self.units[o] = []
+        if self.table.standing[o]:
+            self.missing[:, o] = self.table.allowed[:, o]
+        else:
+            for k in np.flatnonzero(self.table.allowed[:, o]).tolist():
+                self._add(k, o)
+
+    def sift(self) -> bool:
+        """Add the units that would pay most on each node that exists; False if there are none.
+
+        With all of their units, hundreds of nodes make the program ten times as slow, and only a
+        few units are in use on each of them.
+        """
+        offers = np.flatnonzero(self.missing.any(axis=0))
+        if not len(offers):
+            return False
+        prices = self.prices()
+        known = sorted(self.rows)
+        paid = self.paid(prices)[np.searchsorted(known, offers)]
+        gain = prices[self.demand][:, None] - self.table.size @ paid.T
+        gain = np.where(self.missing[:, offers], gain / self.scale, 0.0)
+        chosen = np.argsort(-gain, axis=0, kind="stable")[:AT_ONCE]
+        pays = np.take_along_axis(gain, chosen, axis=0) > PAYS
+        for place, column in np.argwhere(pays).tolist():
+            self._add(int(chosen[place, column]), int(offers[column]))
+        return bool(pays.any())
+
+    def _add(self, k: int, o: int) -> None:
+        self.units[o].append((k, self._unit(k, o)))
+        self.missing[k, o] = False
 
     def _unit(self, k: int, o: int) -> int:
         table, entries = self.table, []
@@ -147,27 +181,42 @@ def _spread_out(table: Table, numbers: NDArray[np.intp], answer: Relaxation) -> 
 def _relax(table: Table, budget: Budget) -> Relaxation | None:
     """Solve the relaxation, and add offers until no other would pay."""
     program = _Program(table)
-    for o in _first_offers(table):
-        program.join(int(o))
-    for _ in range(ROUNDS):
-        if program.program.solve() is None:
+    # Nodes that exist come later: at first each of them would pay, and hold what is cheap to buy.
+    for group in (_first_offers(table), np.flatnonzero(table.standing & (table.most > 0))):
+        for o in group.tolist():
+            program.join(o)
+        if not _solved(program, budget):
             return None
-        budget.spend(program.program.ticks)
-        joining = worth_joining(table, program.values(), program.nodes, most=JOINING)
+    return program.answer()
+
+
+def _solved(program: _Program, budget: Budget) -> bool:
+    """Add units and offers until no other would pay; returns whether there is a solution."""
+    for turn in range(ROUNDS + 1):
+        while program.program.solve() is not None:
+            budget.spend(program.program.ticks)
+            if not program.sift():
+                break
+        else:
+            return False
+        # The offers that joined last must be part of the answer.
+        if turn == ROUNDS:
+            break
+        joining = worth_joining(program.table, program.values(), program.nodes, most=JOINING)
         if not len(joining):
             break
-        for o in joining:
-            program.join(int(o))
-    else:
-        # The offers that joined last must be part of the answer.
-        program.program.solve()
-        budget.spend(program.program.ticks)
-    return program.answer()
+        for o in joining.tolist():
+            program.join(o)
+    return True
 
 
 def _first_offers(table: Table) -> NDArray[np.intp]:
     """The cheapest offer for each class by its scarcest resource, and all limited offers."""
-    # Existing nodes are free, and limited offers are few: they are in the program from the start.
-    few = (table.most < ENDLESS) | table.standing | table.minimum_of.any(axis=0)
+    # Limited offers are few: they are in the program from the start.
+    few = (table.most < ENDLESS) | table.minimum_of.any(axis=0)
     chosen = cheapest_offers(table).union(np.flatnonzero(few).tolist())
-    return np.array(sorted(chosen), dtype=np.intp)
+    return np.array([o for o in sorted(chosen) if _can_be_bought(table, o)], dtype=np.intp)
+
+
+def _can_be_bought(table: Table, o: int) -> bool:
+    return not table.standing[o] and table.most[o] > 0

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reconciler.solver.arrays.draft import Draft, Stock, joined_drafts, rank
+from reconciler.solver.bound.bound import rents
 from reconciler.solver.packing.dive import Dive
 from reconciler.solver.packing.finish import right_sized
 
@@ -85,12 +86,13 @@ class _Work:
         self.chance = np.random.default_rng(1)
         self.stock = Stock.of(table, draft)
         self.missing = table.demand - draft.placed()
+        self.rents = rents(table, values)
         self.excess = self._excess(draft)
 
     def _excess(self, draft: Draft) -> NDArray[np.float64]:
-        """The cost of each node beyond the worth of what is on it."""
+        """What each node costs beyond the worth of what is on it."""
         worth = draft.counts @ self.values.units
-        return np.asarray(np.maximum(self.table.price[draft.offers] - worth, 0.0))
+        return np.asarray(np.maximum(self.rents[draft.offers] - worth, 0.0))
 
     def repack(self, chosen: NDArray[np.bool_]) -> bool:
         """Empty some nodes and pack their units again; returns whether that was better."""
@@ -113,7 +115,7 @@ class _Work:
 
     def wasteful(self) -> NDArray[np.bool_]:
         """The nodes that cost clearly more than what is on them is worth."""
-        return np.asarray(self.excess > WASTEFUL * self.table.price[self.draft.offers])
+        return np.asarray(self.excess > WASTEFUL * self.rents[self.draft.offers])
 
     def some(self, number: int) -> NDArray[np.bool_]:
         """A random choice of nodes; wasteful ones are more likely."""

@@ -110,6 +110,8 @@ class Search:
             return
         # The next stages cost more than everything before, and half of them alone gain nothing.
         if self.budget.left < so_far:
+            self._improve()
+            self._enough()
             self.stop = Stop.EFFORT
             return
         stages: tuple[Callable[[], object], ...]

@@ -9,6 +9,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from reconciler.solver.arrays.setting import setting_of
+from reconciler.solver.bound.bound import lower_bound
+from reconciler.solver.bound.relax import relax
 from reconciler.solver.model.budget import Budget
 from reconciler.solver.model.explain import explained_nodes, unplaced_classes
 from reconciler.solver.model.levelling import keeps_spread
@@ -135,7 +138,7 @@ class _Solve:
             nodes=explained_nodes(problem, ground, nodes),
             unplaced=unplaced_classes(problem, ground, nodes),
             cost=cost_of_new_nodes(nodes),
-            bound=sum(step.bound for step in steps),
+            bound=max(sum(step.bound for step in steps), self._bound_of_all(nodes, steps)),
             first_fit_cost=cost_of_new_nodes(first),
             first_fit_unplaced=sum(count for _, count in without),
             stop=stop,
@@ -143,6 +146,21 @@ class _Solve:
             steps=steps,
             seconds=time.perf_counter() - self.start,
         )
+
+    def _bound_of_all(self, nodes: Sequence[DraftNode], steps: tuple[WeightStep, ...]) -> int:
+        """A bound on the cost of all steps together, whatever their weights are.
+
+        The bound of a step says little where pods could use nodes that exist, and wait for a later
+        step. Quick plans leave this one out, because it takes a linear program of its own.
+        """
+        is_quick = self.budget.ticks <= Effort.QUICK.value
+        if is_quick or len(steps) < 2 or len({step.currency for step in steps}) > 1:
+            return 0
+        setting = setting_of(self.problem)
+        relaxation = relax(setting.relaxed, self.budget)
+        if relaxation is None:
+            return 0
+        return lower_bound(setting.relaxed, relaxation.values, setting.left_out(nodes))
 
     def _tell(self, search: Search) -> None:
         """Pass a plan to the watcher; with several steps there is no complete plan yet."""
