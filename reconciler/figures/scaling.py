@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import prometheus_client as prometheus
@@ -80,48 +81,61 @@ def _made(size: PoolSize) -> tuple[object, ...]:
     )
 
 
-GAUGES: Final = (
-    (
-        "growth_utilisation_percent",
-        "What a pool's pods request of the capacity of its untainted nodes, in percent",
-        ("pool", "resource"),
-    ),
-    (
-        "growth_utilisation_cpu_cores",
-        "CPU of a pool by utilisation: requested by its pods, and capacity of its untainted nodes",
-        ("pool", "of"),
-    ),
-    (
-        "growth_utilisation_memory_bytes",
-        "The same for memory",
-        ("pool", "of"),
-    ),
-    (
-        "growth_utilisation_nodes",
-        "Nodes of a pool by utilisation: untainted, tainted, force-tainted or cordoned",
-        ("pool", "class"),
-    ),
-    (
-        "growth_scale_delta",
-        "Nodes that the last run of a pool by utilisation found missing, or too many if negative",
-        ("pool",),
-    ),
-)
-"""What a policy shows of its numbers: those in its answers under these names."""
-
-
 def scaling_families(world: World) -> Iterator[Metric]:
-    """What the policies have seen last."""
-    families = {name: GaugeMetricFamily(name, text, labels=labels) for name, text, labels in GAUGES}
+    """What the policies have seen last, and what holds them up."""
+    seen, (lock, held) = _families_of_answers(), _families_of_holds()
+    for pool, size in sorted(world.ledger.scaling.sizes.items()):
+        for name, labels, value in size.figures:
+            seen[name].add_metric((pool, *labels), value)
+        holds = Counter(hold.reason for hold in size.holds)
+        if size.figures:
+            lock.add_metric((pool,), float(LOCK in holds))
+        for reason, count in holds.items():
+            held.add_metric((pool, reason), count)
+    yield from (*seen.values(), lock, held)
+
+
+def _families_of_answers() -> dict[str, GaugeMetricFamily]:
+    """What a policy shows of its numbers: those in its answers under these names."""
+    families = (
+        GaugeMetricFamily(
+            "growth_utilisation_percent",
+            "What a pool's pods request of the capacity of its untainted nodes, in percent",
+            labels=("pool", "resource"),
+        ),
+        GaugeMetricFamily(
+            "growth_utilisation_cpu_cores",
+            "CPU of a pool by utilisation: requested by its pods, capacity of its untainted nodes",
+            labels=("pool", "of"),
+        ),
+        GaugeMetricFamily(
+            "growth_utilisation_memory_bytes",
+            "Memory of a pool by utilisation: requested, and capacity of its untainted nodes",
+            labels=("pool", "of"),
+        ),
+        GaugeMetricFamily(
+            "growth_utilisation_nodes",
+            "Nodes of a pool by utilisation: untainted, tainted, force-tainted or cordoned",
+            labels=("pool", "class"),
+        ),
+        GaugeMetricFamily(
+            "growth_scale_delta",
+            "Nodes that the last run of a pool by utilisation found missing; below 0, too many",
+            labels=("pool",),
+        ),
+    )
+    return {family.name: family for family in families}
+
+
+def _families_of_holds() -> tuple[GaugeMetricFamily, GaugeMetricFamily]:
     lock = GaugeMetricFamily(
         "growth_scale_lock",
         "1 while a pool waits for machines that its policy has asked for",
         labels=("pool",),
     )
-    for pool, size in sorted(world.ledger.scaling.sizes.items()):
-        for name, labels, value in size.figures:
-            families[name].add_metric((pool, *labels), value)
-        if size.figures:
-            is_locked = any(hold.reason == LOCK for hold in size.holds)
-            lock.add_metric((pool,), float(is_locked))
-    yield from (*families.values(), lock)
+    held = GaugeMetricFamily(
+        "growth_scale_holds",
+        "What holds a pool's scaling policy up now, by reason; a check counts once for each node",
+        labels=("pool", "reason"),
+    )
+    return lock, held

@@ -57,6 +57,9 @@ WELL = {
     'growth_other_program_acts{program="Karpenter"}': "0x150",
     "growth_pending_oldest_seconds": "20x150",
     'growth_pool_blocked{pool="default"}': "0x150",
+    'growth_scale_lock{pool="batch"}': "1x20 0x30 1x20 0x80",
+    'growth_scale_holds{pool="batch",reason="Cooldown"}': "1x150",
+    'growth_scale_holds{pool="batch",reason="MinNodes"}': "1x150",
     'growth_node_removals{pool="default",phase="Pending",reason="Idle"}': "3x150",
     'growth_pool_cost_per_hour{pool="default"}': "0.4x150",
     'growth_pool_cost_limit_per_hour{pool="default"}': "0.5x150",
@@ -113,6 +116,14 @@ ILL: dict[str, dict[str, str]] = {
         'growth_node_removals{pool="default",phase="RemovalFailed",reason="Idle"}': "1x150"
     },
     "GrowthCostNearLimit": {'growth_pool_cost_per_hour{pool="default"}': "0.49x150"},
+    "GrowthScaleUpFails": {'growth_scale_holds{pool="a",reason="Limited"}': "1x150"},
+    "GrowthScaleLockHeld": {
+        'growth_scale_lock{pool="a"}': "1x150",
+        'growth_scale_holds{pool="a",reason="Lock"}': "1x150",
+    },
+    "GrowthScalingUnhealthy": {'growth_scale_holds{pool="a",reason="Unhealthy"}': "1x150"},
+    "GrowthScaleDownBlocked": {'growth_scale_holds{pool="a",reason="Pdb"}': "3x150"},
+    "GrowthUseNotMeasured": {'growth_scale_holds{pool="a",reason="Metrics"}': "1x150"},
     "GrowthCertificateRunsOut": {
         'growth_certificate_expiry_timestamp_seconds{certificate="webhook"}': "100000x150"
     },

@@ -12,7 +12,7 @@ import pytest
 
 from tests.live import wait_until
 from tests.manifests.prometheus import scraping
-from tests.manifests.test_alerts import QUERIES
+from tests.manifests.test_alerts import PANELS, QUERIES
 from tests.thread.growing import deployment, wait_until_bound
 
 if TYPE_CHECKING:
@@ -24,9 +24,14 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.cluster, pytest.mark.long, pytest.mark.timeout(240)]
 
 PROCESSES = ("webhooks", "extender", "reconciler")
+SCALING = next(each for each in PANELS if each["title"] == "Details: Scaling policies")
 NOTHING_TO_SHOW = {
     "Calls left at Hetzner (A)": "no machine comes from Hetzner here",
     "Failures (A)": "no list and no watch has to fail here",
+    **dict.fromkeys(
+        (f"{panel['title']} (A)" for panel in SCALING["panels"]),
+        "the only pool here is scaled by demand",
+    ),
 }
 
 

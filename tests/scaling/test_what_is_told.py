@@ -106,6 +106,7 @@ def test_the_numbers_and_the_lock_of_a_pool_are_shown() -> None:
         ("growth_utilisation_percent", "default", "cpu"): 85.0,
         ("growth_scale_delta", "default"): 2.0,
         ("growth_scale_lock", "default"): 1.0,
+        ("growth_scale_holds", "default", "Lock"): 1.0,
     }
 
 
