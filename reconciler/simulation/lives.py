@@ -59,7 +59,9 @@ class Lives:
         self._begun = 0
         self._begun_at = 0.0
         self._breaks: list[float] = []
-        """When each life began, and when it ended."""
+        """When each life began, when its memory did, and when it ended."""
+        self._remembers = False
+        """Whether the leading process has begun to remember: it waits until it sees everything."""
         self._fate = ProcessFate(
             around=around,
             cloud=cloud,
@@ -77,6 +79,7 @@ class Lives:
         self._begun += 1
         self._breaks.append(self._timeline.now)
         self._begun_at = self._timeline.now
+        self._remembers = False
         self.leader = SimulatedProcess(f"process {self._begun}", self._fate)
         self._trace.note(f"{self.leader.name} starts")
 
@@ -99,7 +102,10 @@ class Lives:
         return age >= LIVES_FOR and self._faults.strikes(SimulatedFault.RESTART, RESTARTS)
 
     def is_one_life(self, since: float, until: float) -> bool:
-        """Whether one process led all the time; a stopped one leads until another begins."""
+        """Whether one process led all the time and remembers it.
+
+        A stopped one leads until another begins.
+        """
         return self._breaks[0] <= since and not any(since < at <= until for at in self._breaks)
 
     def interrupt(self, *, down: float) -> None:
@@ -127,6 +133,9 @@ class Lives:
 
     def _decided(self, process: SimulatedProcess, world: World, now: Instant) -> None:
         self.passes += 1
+        if process is self.leader and not self._remembers:
+            self._remembers = world.ledger.removal.began is not None
+            self._breaks.append(self._timeline.now)
         if self.passes % DECIDED_TWICE:
             return
         rooms, judge = self._parts.rooms, self._parts.judge

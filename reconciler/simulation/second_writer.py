@@ -35,8 +35,6 @@ MOST: Final = 3
 """The most machines that it buys at once."""
 KNOWN_WITHIN: Final = 300.0
 """Seconds after which a process has seen a machine and written so, if it isn't interrupted."""
-LOOKS_WITHIN: Final = 5.0
-"""Seconds from the start of a process to its first pass, with which its memory begins."""
 TOLD_WITHIN: Final = 900.0
 """Seconds after which people must know, whatever else fails."""
 UNTOUCHED: Final = "another growth's machines are left alone"
@@ -113,12 +111,13 @@ class SecondWriter:
     def _is_recognised(self, name: str) -> bool:
         """Whether growth can know whose machine it is.
 
-        Without a label, it must have been made while a process led that had begun before, and that
-        process must have had the time to see it and to write so: a later one is younger than it.
+        Without a label, it must have been made while a process led whose memory had begun before,
+        and that process must have had the time to see it and to write so: a later one is younger
+        than it.
         """
         if self._cloud.installation:
             return True
         made = self._made_at[name]
-        earliest = made - MARGIN.total_seconds() - LOOKS_WITHIN
+        earliest = made - MARGIN.total_seconds()
         latest = made + KNOWN_WITHIN
         return self._living.lives.is_one_life(earliest, min(latest, self._timeline.now))
