@@ -97,6 +97,16 @@ LOOKED_UP: Final = {
 }
 
 
+MEASURED: Final = Right("", "", "metrics.k8s.io", "nodes", "list", "")
+
+
+def a_number_of(server_type: str) -> Object:
+    """A pool that goes by what its nodes really use."""
+    pool = pool_of(server_type)
+    desired = {"minNodes": 0, "maxNodes": 1, "desiredNodes": 0}
+    return {**pool, "spec": {**pool["spec"], "scaling": {"policy": "Desired", "desired": desired}}}
+
+
 def token_of(cluster: LiveCluster, account: str) -> str:
     return cluster.kubectl("create", "token", account, "--namespace", SYSTEM).strip()
 
@@ -180,13 +190,14 @@ async def test_the_reconciler_works_with_its_roles(installed: LiveCluster, tmp_p
     # One that is missing is made anew, which needs a right of its own.
     await asyncio.to_thread(installed.kubectl, *of_growth("delete", "lease", "growth-reconciler"))
     await asyncio.to_thread(installed.kubectl, "apply", "-f", str(EXAMPLE))
-    await asyncio.to_thread(installed.create, pool_of("cx23"))
+    await asyncio.to_thread(installed.create, pool_of("cx23"), a_number_of("cx33"))
     async with witness(installed, token, tmp_path) as proxy:
         async with running("reconciler", proxy, tmp_path, **AS_INSTALLED):
             work = deployment("some", pool="cx23", replicas=1, cpu="1", memory="1Gi")
             await asyncio.to_thread(installed.create, work)
             await until(lambda: is_bound(installed), "the pod is bound")
             await asyncio.to_thread(installed.kubectl, "delete", "deployment", "some")
+            await until(lambda: MEASURED in proxy.asked, "measured use is asked for")
         check("growth-reconciler", proxy)
 
 
