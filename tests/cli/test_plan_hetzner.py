@@ -264,6 +264,7 @@ def test_a_pool_without_a_catalogue_is_one_line(
         (("hetzner", "shop"), "IncompletePlacement", 0.0808),
         (("kwok",), "NoDemands", 0),
         (("kwok", "shop"), "IncompletePlacement", 0.036),
+        (("sizing",), "AllPlaced", 0.0088),
         # One machine is kept without load.
         (("seed",), "NoDemands", 0.0122),
         (("seed", "shop"), "IncompletePlacement", 0.0318),
