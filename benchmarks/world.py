@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Measure and print."""
     pods = _pods(arguments.pods, nodes=arguments.nodes, pending=arguments.pending)
     records = [_record(number) for number in range(arguments.nodes)]
-    nodes = [_node(record) for record in records]
+    nodes = [recorded_node(record) for record in records]
     requests = [_request(pod) for pod in pods if not pod.spec.node_name]
     known = Known(Views(), KnownDemand(lambda: NOW))
     known.feed("pods", pods)
@@ -185,7 +185,7 @@ def _pod(index: int, *, node: str) -> Pod:
     return msgspec.convert(document, Pod)
 
 
-def _node(record: NodeRecord) -> Node:
+def recorded_node(record: NodeRecord) -> Node:
     """A node as growth leaves it."""
     amounts = {"cpu": "8", "memory": "16Gi", "pods": "110"}
     document = {

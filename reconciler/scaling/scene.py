@@ -71,7 +71,7 @@ def scaling_scene_of(world: World) -> ScalingScene:
         fleet=everything,
         machines=dict(machines),
         coming={name: tuple(each) for name, each in coming.items()},
-        nodes=world.cluster.remembered("nodes by pool", lambda: _nodes_by_pool(world)),
+        nodes=world.cluster.remembered("nodes of scaled pools", lambda: _nodes_by_pool(world)),
         pending=tuple(world.pending.values()),
     )
 

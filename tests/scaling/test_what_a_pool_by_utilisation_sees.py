@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from growth.api.wellknown import MANAGED_BY, MANAGED_BY_LABEL, POOL_LABEL
-from reconciler import scaling
+from growth.api.wellknown import INSTANCE_TYPE_LABEL, MANAGED_BY, MANAGED_BY_LABEL, POOL_LABEL
+from reconciler import pools, scaling
 from tests.reconciler.build import at, pool, world
 from tests.scheduling import build
 
@@ -57,6 +57,13 @@ def test_before_growth_may_act_nothing_is_decided_and_marked_nodes_stay_marked()
     assert found.closed == frozenset({"marked"})
     assert not found.surplus
     assert found.floors == ()
+
+
+def test_a_machine_of_a_person_is_not_counted_whatever_was_asked_before() -> None:
+    labels = {POOL_LABEL: "default", INSTANCE_TYPE_LABEL: "small"}
+    found = given(*FIVE, build.node("own", cpu="4", labels=labels))
+    pools.decide(found, at(0))  # It learns from all nodes that bear the pool's label.
+    assert dict(scaling.decide(found, at(0)).section.sizes["default"].seen)["untainted"] == 5
 
 
 def test_pods_of_other_pools_and_of_daemon_sets_do_not_count() -> None:
