@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from tests.machines.keeping import KeptHall
 
 ONE_A_SERVER: Final = {"cpu": "1100m", "memory": "64Mi"}
-BOOTED_WITHIN: Final = 60.0
-"""Seconds from a pod to its server and on; six are usual."""
+BOOTED_WITHIN: Final = 180.0
+"""Seconds; seven are usual, and two servers on a busy machine took more than a minute."""
 
 
 @dataclass(frozen=True, kw_only=True)
