@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from growth.api.wellknown import UNINITIALIZED_TAINT, UNREGISTERED_TAINT
+from growth.keeping.believing import UNBELIEVED
 from growth.keeping.marks import OF_THE_CONTROL_PLANE
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 _BEFORE_IT_SERVES: Final = (
     UNREGISTERED_TAINT,
+    # On a Node that comes before its record. A swap asked too early whether pods have room there.
+    f"{UNBELIEVED}{UNREGISTERED_TAINT}",
     *OF_THE_CONTROL_PLANE,
     UNINITIALIZED_TAINT,
 )
