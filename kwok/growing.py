@@ -24,6 +24,7 @@ from growth.api.installed import RECONCILER_LEASE
 from growth.cli.run import PROCESSES
 from growth.demand import wire
 from growth.errors import GiveUp
+from growth.installation.definitions import is_established
 from kwok import admission
 from kwok.answering import NoAnswer, answer_of
 from kwok.apiserver import ask_api_server
@@ -41,12 +42,8 @@ _LEASE: Final[dict[str, Any]] = {
     "kind": "Lease",
     "metadata": {"name": RECONCILER_LEASE, "namespace": "kube-system"},
 }
-_ESTABLISHED: Final = '{.status.conditions[?(@.type=="Established")].status}'
-# Not --for=condition=Established: it fails for a definition that has no conditions yet.
-UNTIL_ESTABLISHED: Final = (
-    *("wait", "crd", "--all", f"--for=jsonpath={_ESTABLISHED}=True", "--timeout=60s"),
-)
-"""What kubectl is told, to wait until all definitions are served."""
+DEFINITIONS: Final = ("get", "crd", "--output", "json")
+"""What kubectl is told, to list all definitions."""
 _LOG: Final = "growth.log"
 _WORKS_WITHIN: Final = 120.0
 _ENDS_WITHIN: Final = 60.0
@@ -61,13 +58,23 @@ def install(cluster: LocalCluster) -> None:
     """Everything that must be in a cluster before growth starts."""
     definitions = "---\n".join(crd.definition_files().values())
     run_kubectl(cluster, "apply", "--server-side", "-f", "-", given=definitions)
-    run_kubectl(cluster, *UNTIL_ESTABLISHED)
+    wait_for(
+        lambda: are_established(run_kubectl(cluster, *DEFINITIONS)),
+        "all definitions to be served",
+        patience=Patience(_WORKS_WITHIN),
+    )
     # An existing Lease that was never held is acquired at once. A missing one might have been
     # deleted while a leader is alive, so growth would wait.
     items = [_LEASE, admission.registration(cluster)]
     listed = {"apiVersion": "v1", "kind": "List", "items": items}
     run_kubectl(cluster, "apply", "-f", "-", given=json.dumps(listed))
     admission.certify(cluster)
+
+
+def are_established(listed: str) -> bool:
+    """Whether objects of all kinds in a list of definitions can be created."""
+    # `kubectl wait` fails for a definition that has no conditions yet.
+    return all(map(is_established, json.loads(listed)["items"]))
 
 
 def start_growth(

@@ -11,9 +11,10 @@ import pytest
 import yaml
 
 from growth.cli.__main__ import main
-from kwok.growing import UNTIL_ESTABLISHED
+from kwok.growing import DEFINITIONS, are_established
 from tests.cli.installed import Cluster
 from tests.cli.serving import served
+from tests.live import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,7 +118,7 @@ def test_a_real_cluster_is_well_once_the_printed_definitions_are_applied(
 ) -> None:
     assert main(["crds"]) == 0
     cluster.kubectl("apply", "--server-side", "-f", "-", input=capsys.readouterr().out)
-    cluster.kubectl(*UNTIL_ESTABLISHED)
+    wait_until(lambda: are_established(cluster.kubectl(*DEFINITIONS)), "all definitions are served")
     code, findings = examined(capsys, str(cluster.kubeconfig))
     assert code == 0, findings
     assert findings[0]["text"].startswith("Kubernetes 1.36.3 at https://127.0.0.1:")

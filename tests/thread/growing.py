@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from growth.api import crd
 from growth.api.wellknown import GROUP_VERSION, POOL_LABEL
-from kwok.growing import UNTIL_ESTABLISHED
+from kwok.growing import DEFINITIONS, are_established
 from tests.live import ROOT, LiveCluster, bring_down, bring_up, wait_until
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def install_definitions(cluster: LiveCluster) -> None:
     cluster.kubectl(
         "apply", "--server-side", "-f", "-", input="---\n".join(crd.definition_files().values())
     )
-    cluster.kubectl(*UNTIL_ESTABLISHED)
+    wait_until(lambda: are_established(cluster.kubectl(*DEFINITIONS)), "all definitions are served")
 
 
 @contextlib.contextmanager
