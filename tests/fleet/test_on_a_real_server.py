@@ -166,6 +166,11 @@ class Management:
             for each in found
         }
 
+    def counts(self) -> tuple[int, int]:
+        """What the status of the fleet says: its clusters, and those that are full."""
+        status = self.cluster.get("clusterfleets", "kafka").get("status", {})
+        return status.get("clusters", 0), status.get("full", 0)
+
     def starts(self) -> int:
         """How often the manager has begun to lead."""
         return self.log.read_text().count('"message": "managing"')
@@ -270,8 +275,7 @@ def test_a_fleet_grows_by_reports(management: Management) -> None:
         wait_until(lambda: len(management.records()) == 2, "another cluster comes", within=60)
         assert management.records()[name] == "full"
         assert management.replicas(name) == [2, 2, 2]
-        status = management.cluster.get("clusterfleets", "kafka")["status"]
-        assert (status["clusters"], status["full"]) == (2, 1)
+        wait_until(lambda: management.counts() == (2, 1), "the fleet counts both", within=60)
 
     # Another process goes on from what is written.
     with management.managing():
