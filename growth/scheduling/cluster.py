@@ -20,11 +20,12 @@ from growth.scheduling.daemonsets import DaemonSet
 from growth.scheduling.node import Node
 from growth.scheduling.occupancy import EMPTY, Occupancy
 from growth.scheduling.pod import Pod
+from growth.scheduling.remembering import Remembers
 from growth.scheduling.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from growth.scheduling.workloads import DeviceClass, Namespace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from growth.scheduling.metadata import Metadata
 
@@ -64,7 +65,7 @@ class Placed(NamedTuple):
     node: Node
 
 
-class Cluster(msgspec.Struct, frozen=True, dict=True, kw_only=True):
+class Cluster(Remembers, frozen=True, dict=True, kw_only=True):
     """What the rules may look at. As in the scheduler, pods on nodes that don't exist are ignored.
 
     The mappings are read-only: the caller must not change them afterwards.
@@ -165,18 +166,6 @@ class Cluster(msgspec.Struct, frozen=True, dict=True, kw_only=True):
         for volume in sorted(self.volumes.values(), key=_by_size):
             found[volume.storage_class].append(volume)
         return {name: tuple(volumes) for name, volumes in found.items()}
-
-    @cached_property
-    def _memory(self) -> dict[Hashable, Any]:
-        return {}
-
-    def remembered(self, key: Hashable, count: Callable[[], _T]) -> _T:
-        """The result of `count`, computed once for each key and snapshot."""
-        memory = self._memory
-        if key not in memory:
-            memory[key] = count()
-        known: _T = memory[key]
-        return known
 
 
 def _by_size(volume: PersistentVolume) -> tuple[int, str]:

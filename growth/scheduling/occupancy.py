@@ -8,26 +8,22 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, TypeVar
-
-import msgspec
+from typing import TYPE_CHECKING, Final
 
 from growth.scheduling import resources
 from growth.scheduling.emptiness import keepers
 from growth.scheduling.owners import Owner, workload_of
 from growth.scheduling.pod import Pod
+from growth.scheduling.remembering import Remembers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping
+    from collections.abc import Mapping
 
     from growth.scheduling.ports import HostPort
     from growth.scheduling.resources import Resources
 
 
-_T = TypeVar("_T")
-
-
-class Occupancy(msgspec.Struct, frozen=True, dict=True):
+class Occupancy(Remembers, frozen=True, dict=True):
     """The pods on a node. Finished pods use nothing and aren't among them."""
 
     pods: tuple[Pod, ...] = ()
@@ -93,17 +89,6 @@ class Occupancy(msgspec.Struct, frozen=True, dict=True):
     def host_ports(self) -> frozenset[HostPort]:
         """The host ports in use on the node."""
         return frozenset(port for pod in self.pods for port in pod.host_ports)
-
-    @cached_property
-    def _memory(self) -> dict[Hashable, Any]:
-        return {}
-
-    def remembered(self, key: Hashable, count: Callable[[], _T]) -> _T:
-        """The result of `count`, computed once for each key as long as these are the pods."""
-        if key not in self._memory:
-            self._memory[key] = count()
-        known: _T = self._memory[key]
-        return known
 
 
 EMPTY: Final = Occupancy()

@@ -6,14 +6,13 @@ its source, and this one is `metrics.k8s.io`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, Final, TypeVar
+from typing import Final
 
 import msgspec
 
-_T = TypeVar("_T")
+from growth.scheduling.remembering import Remembers
 
 SOURCE: Final = "metrics.k8s.io"
 """Where measured use comes from, as texts name it."""
@@ -51,24 +50,12 @@ class UseSample(msgspec.Struct, frozen=True, gc=False, kw_only=True):
         return (self.cpu.percent + self.memory.percent) / 2
 
 
-class MeasuredUse(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+class MeasuredUse(Remembers, frozen=True, kw_only=True, dict=True):
     """The samples of one node, the oldest first."""
 
     samples: tuple[UseSample, ...] = ()
     problem: str = ""
     """Why the last figures weren't taken, for people; empty if they were."""
-
-    @cached_property
-    def _memory(self) -> dict[str, tuple[Hashable, Any]]:
-        return {}
-
-    def remembered(self, key: Hashable, count: Callable[[MeasuredUse], _T]) -> _T:
-        """The result of `count`, computed again only if the key is another one than last time."""
-        known = self._memory.get("last")
-        if known is None or known[0] != key:
-            known = self._memory["last"] = (key, count(self))
-        result: _T = known[1]
-        return result
 
 
 NOT_MEASURED = MeasuredUse(problem=f"{SOURCE} has no figures of it")

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from growth.api.noderequest import COMING, NodeRequest
 from growth.scheduling.node import Node
 from growth.scheduling.pod import Pod
+from growth.scheduling.remembering import Remembers
 from reconciler.facts.fleet import CountedMachine, Fleet, fleet
 from reconciler.facts.ownership import pool_of_node
 from reconciler.facts.requested import all_requests
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
     from reconciler.core.world import World
 
 
-class ScalingScene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """Machines, purchases and nodes by pool, and the pods that have no node."""
+class ScalingScene(Remembers, frozen=True, kw_only=True, dict=True):
+    """Machines, purchases and nodes by pool, and the pods that have no node.
+
+    What else is the same for all pools of a policy is remembered here: counted once in a pass.
+    """
 
     fleet: Fleet
     machines: dict[str, dict[str, CountedMachine]]
@@ -29,25 +29,6 @@ class ScalingScene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Purchases whose machine doesn't serve yet."""
     nodes: dict[str, tuple[Node, ...]]
     pending: tuple[Pod, ...]
-
-    def waiting_for(self, pool: str, pools_of: Callable[[Pod], Iterable[str]]) -> tuple[Pod, ...]:
-        """The pods without a node that count for this pool; sorted once for all pools."""
-        known = self.__dict__.get("waiting")
-        if known is None:
-            known = _by_pool(self.pending, pools_of)
-            self.__dict__["waiting"] = known
-        found: Mapping[str, tuple[Pod, ...]] = known
-        return found.get(pool, ())
-
-
-def _by_pool(
-    pods: Iterable[Pod], pools_of: Callable[[Pod], Iterable[str]]
-) -> dict[str, tuple[Pod, ...]]:
-    found: defaultdict[str, list[Pod]] = defaultdict(list)
-    for pod in pods:
-        for pool in pools_of(pod):
-            found[pool].append(pod)
-    return {name: tuple(waiting) for name, waiting in found.items()}
 
 
 def scaling_scene(world: World) -> ScalingScene:

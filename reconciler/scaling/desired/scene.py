@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -21,7 +22,7 @@ from reconciler.scaling.desired.matching import match_score
 from reconciler.scaling.scene import scaling_scene
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from growth.api.nodepool import NodePool
     from growth.api.noderequest import NodeRequest
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from growth.instant import Instant
     from growth.scheduling.pod import Pod
     from reconciler.core.world import World
-
-_T = TypeVar("_T")
 
 
 class GroupScene(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,22 +91,9 @@ def machines_by_type(pool: NodePool, world: World) -> Mapping[ServerTypeName, in
     return found
 
 
-def once_in_a_pass(world: World, name: str, count: Callable[[], _T]) -> _T:
-    """The result of `count`, computed once in a pass: each pool asks for its own part of it."""
-    seen = (
-        *(world.pending, world.demand, world.pools, world.requests, world.removals),
-        world.ledger.planning.unconfirmed,
-    )
-    memory: dict[str, tuple[tuple[object, ...], _T]]
-    memory = world.cluster.remembered("of the last pass", dict)
-    known = memory.get(name)
-    if known is None or any(one is not other for one, other in zip(known[0], seen, strict=True)):
-        known = memory[name] = (seen, count())
-    return known[1]
-
-
 def _requests_of(pool: NodePool, world: World) -> list[NodeRequest]:
-    return once_in_a_pass(world, "requests", lambda: _by_pool(world)).get(pool.name, [])
+    by_pool = scaling_scene(world).remembered("purchases", partial(_by_pool, world))
+    return by_pool.get(pool.name, [])
 
 
 def _by_pool(world: World) -> Mapping[str, list[NodeRequest]]:
@@ -135,7 +121,8 @@ def waiting_pods(pool: NodePool, world: World) -> tuple[Pod, ...]:
     A pod that any pool of the policy Demand may serve is left to it, and one that several pools of
     this policy may serve is counted by the one that suits best: none is counted twice.
     """
-    return once_in_a_pass(world, "waiting", lambda: _waiting(world)).get(pool.name, ())
+    by_pool = scaling_scene(world).remembered("waiting pods", partial(_waiting, world))
+    return by_pool.get(pool.name, ())
 
 
 def _waiting(world: World) -> Mapping[str, tuple[Pod, ...]]:

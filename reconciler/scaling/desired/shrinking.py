@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -34,8 +35,9 @@ from reconciler.scaling.desired.safety import (
     pool_block,
     refuge_of,
 )
-from reconciler.scaling.desired.scene import number_fields, once_in_a_pass
+from reconciler.scaling.desired.scene import number_fields
 from reconciler.scaling.desired.use import JudgedUse, UseThresholds, UseVerdict, judged_use
+from reconciler.scaling.scene import scaling_scene
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -91,7 +93,7 @@ class ShrinkScene:
     @property
     def refuge(self) -> Refuge:
         """Where pods of nodes that go could move to: the same for all pools."""
-        return once_in_a_pass(self.world, "refuge", lambda: _refuge(self.world))
+        return scaling_scene(self.world).remembered("refuge", partial(_refuge, self.world))
 
 
 def _refuge(world: World) -> Refuge:

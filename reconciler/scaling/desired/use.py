@@ -94,7 +94,7 @@ def judged_use(measured: MeasuredUse, limits: UseThresholds, *, now: float) -> J
     if now - measured.samples[-1].at > FRESH:
         why = measured.problem or "its figures are old"
         return JudgedUse(UseVerdict.UNKNOWN, f"{why} (for more than 5 minutes)")
-    return measured.remembered(limits, partial(_judged_at_last, limits=limits))
+    return measured.remembered(limits, partial(_judged_at_last, measured, limits=limits))
 
 
 def _judged_at_last(measured: MeasuredUse, *, limits: UseThresholds) -> JudgedUse:

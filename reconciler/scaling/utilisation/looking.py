@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -23,7 +23,7 @@ from reconciler.scaling.utilisation.lock import Arrivals, LockTimes, ScaleLock
 from reconciler.scaling.utilisation.marks import MARKS_READ, group_node
 from reconciler.scaling.utilisation.nodes import RememberedMarks
 from reconciler.scaling.utilisation.percent import Thresholds
-from reconciler.scaling.utilisation.pods import counted_pools, demand_of_pods
+from reconciler.scaling.utilisation.pods import counted_pools, demand_of_pods, pods_by_pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -88,6 +88,7 @@ def look_at(pool: NodePool, world: World, now: Instant) -> PoolLook:
     """The pool at this moment."""
     scene, name = scaling_scene(world), pool.name
     everything = scene.nodes.get(name, ())
+    waiting = scene.remembered("counted pods", partial(pods_by_pool, scene.pending))
     return PoolLook(
         pool=pool,
         world=world,
@@ -101,7 +102,7 @@ def look_at(pool: NodePool, world: World, now: Instant) -> PoolLook:
             if each not in world.removals
         },
         coming=scene.coming.get(name, ()),
-        waiting=scene.waiting_for(name, counted_pools),
+        waiting=waiting.get(name, ()),
     )
 
 

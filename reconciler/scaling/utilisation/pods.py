@@ -6,19 +6,17 @@ its nodes isn't why they are there. Whether a node is empty doesn't depend on it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections import defaultdict
+from typing import TYPE_CHECKING
 
 from growth.api.wellknown import DEFAULT_POOL, POOL_LABEL
 from growth.scheduling.resources import NOTHING, larger, total
 from reconciler.scaling.utilisation.group import PodDemand
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from growth.scheduling.pod import Pod
-
-CONFIG_SOURCE: Final = "kubernetes.io/config.source"
-"""On a static pod: `file`."""
 
 
 def counted_pools(pod: Pod) -> frozenset[str]:
@@ -27,6 +25,15 @@ def counted_pools(pod: Pod) -> frozenset[str]:
         return frozenset()
     selected = selected_values(pod, key=POOL_LABEL)
     return selected | {DEFAULT_POOL} if selects_nothing(pod) else selected
+
+
+def pods_by_pool(pods: Iterable[Pod]) -> Mapping[str, tuple[Pod, ...]]:
+    """The pods that count for each pool."""
+    found: defaultdict[str, list[Pod]] = defaultdict(list)
+    for pod in pods:
+        for pool in counted_pools(pod):
+            found[pool].append(pod)
+    return {name: tuple(counted) for name, counted in found.items()}
 
 
 def selected_values(pod: Pod, *, key: str) -> frozenset[str]:
@@ -47,9 +54,8 @@ def selected_values(pod: Pod, *, key: str) -> frozenset[str]:
 
 def selects_nothing(pod: Pod) -> bool:
     """Whether the pod has no condition on nodes; pods of DaemonSets and static pods don't count."""
-    is_static = pod.is_static or pod.metadata.annotations.get(CONFIG_SOURCE) == "file"
     wanted = pod.wanted_nodes
-    return not (pod.is_of_daemon_set or is_static or wanted.labels or wanted.affinity)
+    return not (pod.is_of_daemon_set or pod.is_static or wanted.labels or wanted.affinity)
 
 
 def demand_of_pods(pods: Iterable[Pod]) -> PodDemand:
