@@ -111,8 +111,8 @@ class Search:
         # The next stages cost more than everything before, and half of them alone gain nothing.
         if self.budget.left < so_far:
             self._improve()
-            self._enough()
-            self.stop = Stop.EFFORT
+            if not self._enough():
+                self.stop = Stop.EFFORT
             return
         stages: tuple[Callable[[], object], ...]
         stages = (self._columns, self._dive, self._cover, self._more_columns, self._improve)
