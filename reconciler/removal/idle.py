@@ -30,7 +30,7 @@ from reconciler.facts.marks import (
 )
 from reconciler.facts.marks import unmarked as without_marks
 from reconciler.facts.opening import removal_of
-from reconciler.facts.ownership import pool_of_node
+from reconciler.facts.ownership import nodes_by_pool, pool_of_node
 from reconciler.facts.sizes import closed_nodes, is_closed, size_of_pool
 
 if TYPE_CHECKING:
@@ -123,12 +123,10 @@ def _may_go(node: Node, pool: str, world: World) -> bool:
 def _marked_by_others(world: World) -> Iterator[Node]:
     """Nodes with the mark of another autoscaler that their pool's policy wants again."""
     for name, pool in sorted(world.pools.items()):
-        size = size_of_pool(pool, world)
-        if size.marks_of_others:
-            for node in world.cluster.ordered_nodes:
-                is_theirs = not node.taint_keys.isdisjoint(size.marks_of_others)
-                if pool_of_node(node) == name and is_theirs and not is_marked(node):
-                    yield node
+        marks = size_of_pool(pool, world).marks_of_others
+        for node in nodes_by_pool(world.cluster).get(name, ()) if marks else ():
+            if not node.taint_keys.isdisjoint(marks) and not is_marked(node):
+                yield node
 
 
 def _of_interest(cluster: Cluster) -> tuple[Node, ...]:

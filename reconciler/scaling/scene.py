@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from growth.api.noderequest import COMING, NodeRequest
@@ -10,7 +11,7 @@ from growth.scheduling.node import Node
 from growth.scheduling.pod import Pod
 from growth.scheduling.remembering import Remembers
 from reconciler.facts.fleet import CountedMachine, Fleet, fleet
-from reconciler.facts.ownership import pool_of_node
+from reconciler.facts.ownership import nodes_by_pool
 from reconciler.facts.requested import all_requests
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class ScalingScene(Remembers, frozen=True, kw_only=True, dict=True):
     machines: dict[str, dict[str, CountedMachine]]
     coming: dict[str, tuple[NodeRequest, ...]]
     """Purchases whose machine doesn't serve yet."""
-    nodes: dict[str, tuple[Node, ...]]
+    nodes: Mapping[str, tuple[Node, ...]]
     pending: tuple[Pod, ...]
 
 
@@ -52,14 +53,6 @@ def scaling_scene_of(world: World) -> ScalingScene:
         fleet=everything,
         machines=dict(machines),
         coming={name: tuple(each) for name, each in coming.items()},
-        nodes=world.cluster.remembered("nodes of scaled pools", lambda: _nodes_by_pool(world)),
+        nodes=nodes_by_pool(world.cluster),
         pending=tuple(world.pending.values()),
     )
-
-
-def _nodes_by_pool(world: World) -> dict[str, tuple[Node, ...]]:
-    found: defaultdict[str, list[Node]] = defaultdict(list)
-    for node in world.cluster.ordered_nodes:
-        if name := pool_of_node(node):
-            found[name].append(node)
-    return {name: tuple(nodes) for name, nodes in found.items()}
