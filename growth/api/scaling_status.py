@@ -6,13 +6,16 @@ Every policy uses this form. What a policy must remember over a restart is here 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, Strict
 
 from growth.api.bounds import MOST, Atomic, Count, Identifier, ListMap, Sentence, Word
 from growth.api.model import Model
 from growth.api.written import ServerType, Timestamp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 
 class ScalingFloor(Model):
@@ -52,6 +55,12 @@ class ScalingHold(Model):
     """The same, for people."""
     until: Timestamp | None = None
     """When it ends by itself at the latest, if known."""
+
+
+def new_holds(before: Iterable[ScalingHold], now: Iterable[ScalingHold]) -> Iterator[ScalingHold]:
+    """Those that weren't there before, whatever their texts say by now."""
+    known = {(each.reason, each.node) for each in before}
+    return (each for each in now if (each.reason, each.node) not in known)
 
 
 class ScalingStatus(Model):

@@ -37,6 +37,12 @@ class ConvertedObject(NamedTuple):
     """What is wrong with the old object; then there is no document."""
 
 
+def part_of(parent: Mapping[str, Any], name: str) -> Json:
+    """A part of an old document, or nothing if it isn't there."""
+    found = parent.get(name)
+    return found if isinstance(found, dict) else {}
+
+
 def pool_document(name: str, *, types: Sequence[str], most: int, fields: Mapping[str, Any]) -> Json:
     """A NodePool in which each type may have all nodes; fields that are empty are left out."""
     server_types = [{"name": each, "max": most} for each in types]

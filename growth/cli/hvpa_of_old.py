@@ -7,14 +7,14 @@ scale. What has no counterpart is told.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from growth.api.wellknown import GROUP_VERSION
+from growth.cli.converted import Json, part_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-Json = dict[str, Any]
 OLD_VERSIONS: Final = frozenset(
     {"autoscaling.k8s.io/v1alpha1", "autoscaling.gardener.cloud/v1alpha1"}
 )
@@ -45,10 +45,10 @@ def is_old_hvpa(document: object) -> bool:
 
 def convert_old_hvpa(old: Json) -> ConvertedHvpa:
     """The same workload, sources and rules for changes."""
-    spec = _of(old, "spec")
-    hpa, vpa = _of(spec, "hpa"), _of(spec, "vpa")
+    spec = part_of(old, "spec")
+    hpa, vpa = part_of(spec, "hpa"), part_of(spec, "vpa")
     policies = [_policy(each) for each in _policies(vpa)]
-    known = _of(old, "metadata")
+    known = part_of(old, "metadata")
     found = {
         "targetRef": spec.get("targetRef", {}),
         "hpa": {"deploy": hpa.get("deploy", False), "template": _hpa_template(hpa)},
@@ -57,9 +57,9 @@ def convert_old_hvpa(old: Json) -> ConvertedHvpa:
             "template": {"resourcePolicy": {"containerPolicies": policies}},
         },
         "scalingIntervals": list(_intervals(spec, policies)),
-        "scaleUp": _scale(_of(vpa, "scaleUp")),
-        "scaleDown": _scale(_of(vpa, "scaleDown")),
-        "limitsRequestsGapScaleParams": _changes(_of(vpa, "limitsRequestsGapScaleParams")),
+        "scaleUp": _scale(part_of(vpa, "scaleUp")),
+        "scaleDown": _scale(part_of(vpa, "scaleDown")),
+        "limitsRequestsGapScaleParams": _changes(part_of(vpa, "limitsRequestsGapScaleParams")),
         "maintenanceTimeWindow": spec.get("maintenanceTimeWindow"),
     }
     document = {
@@ -73,20 +73,14 @@ def convert_old_hvpa(old: Json) -> ConvertedHvpa:
     return ConvertedHvpa(document, tuple(_remarks(spec)))
 
 
-def _of(parent: Mapping[str, Any], name: str) -> Json:
-    """A part, or nothing if it isn't there."""
-    found = parent.get(name)
-    return found if isinstance(found, dict) else {}
-
-
 def _policies(vpa: Json) -> list[Json]:
-    policy = _of(_of(_of(vpa, "template"), "spec"), "resourcePolicy")
+    policy = part_of(part_of(part_of(vpa, "template"), "spec"), "resourcePolicy")
     return [each for each in policy.get("containerPolicies") or () if isinstance(each, dict)]
 
 
 def _policy(old: Json) -> Json:
     kept = {name: old[name] for name in ("containerName", "mode") if name in old}
-    bounds = {name: _sized(_of(old, name)) for name in ("minAllowed", "maxAllowed")}
+    bounds = {name: _sized(part_of(old, name)) for name in ("minAllowed", "maxAllowed")}
     return kept | {name: sizes for name, sizes in bounds.items() if sizes}
 
 
@@ -95,7 +89,7 @@ def _sized(amounts: Json) -> Json:
 
 
 def _hpa_template(hpa: Json) -> Json:
-    replicas = _of(_of(hpa, "template"), "spec").get("maxReplicas")
+    replicas = part_of(part_of(hpa, "template"), "spec").get("maxReplicas")
     return {} if replicas is None else {"maxReplicas": replicas}
 
 
@@ -111,7 +105,9 @@ def _intervals(spec: Json, policies: Sequence[Json]) -> Iterator[Json]:
         sizes = largest if is_vertical else smallest
         yield interval | ({"maxResources": sizes} if sizes else {})
     if not _weights(spec):
-        yield {} if _hpa_template(_of(spec, "hpa")) else {"maxReplicas": spec.get("replicas", 1)}
+        yield (
+            {} if _hpa_template(part_of(spec, "hpa")) else {"maxReplicas": spec.get("replicas", 1)}
+        )
 
 
 def _bounds(policies: Sequence[Json]) -> tuple[Json, Json]:
@@ -134,9 +130,9 @@ def _weights(spec: Json) -> list[Json]:
 
 def _scale(old: Json) -> Json:
     """The old controller took the smaller of value and percentage."""
-    mode = MODES.get(str(_of(old, "updatePolicy").get("updateMode", "Auto")), "Off")
+    mode = MODES.get(str(part_of(old, "updatePolicy").get("updateMode", "Auto")), "Off")
     found: Json = {"updatePolicy": {"updateMode": mode}, "combine": "min"}
-    changes = _changes(_of(old, "minChange"))
+    changes = _changes(part_of(old, "minChange"))
     if changes:
         found["minChange"] = changes
     if "stabilizationDuration" in old:
@@ -161,9 +157,9 @@ def _remarks(spec: Json) -> Iterator[str]:
             "maxResources where only replicas scale is a guess (minAllowed): set it to the "
             "requests that the pods have"
         )
-    if _of(spec, "hpa").get("scaleUp") or _of(spec, "hpa").get("scaleDown"):
+    if part_of(spec, "hpa").get("scaleUp") or part_of(spec, "hpa").get("scaleDown"):
         yield "scaleUp and scaleDown are those of the VPA; those of the HPA were left out"
-    if _of(_of(spec, "vpa"), "limitsRequestsGapScaleParams"):
+    if part_of(part_of(spec, "vpa"), "limitsRequestsGapScaleParams"):
         yield (
             "limitsRequestsGapScaleParams counts for all replicas together, and no longer for each "
             "pod: multiply absolute values by the replicas"

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from growth.api.vpsie_nodegroup import VpsieGroupSpec, is_managed_group
-from growth.cli.converted import ConvertedObject, Json, Remark, left_out, pool_document
+from growth.cli.converted import (
+    ConvertedObject,
+    Json,
+    Remark,
+    left_out,
+    part_of,
+    pool_document,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -67,7 +74,7 @@ def pools_of_vpsie(
 
 
 def _pool(old: Json, types: Sequence[str]) -> ConvertedObject:
-    metadata, spec = _part(old, "metadata"), _part(old, "spec")
+    metadata, spec = part_of(old, "metadata"), part_of(old, "spec")
     name = str(metadata.get("name", ""))
     title = f'NodeGroup "{name}"'
     try:
@@ -76,9 +83,9 @@ def _pool(old: Json, types: Sequence[str]) -> ConvertedObject:
         return ConvertedObject(title, (), {}, problems=(str(error),))
     if problems := tuple(group.problems):
         return ConvertedObject(title, (), {}, problems=problems)
-    is_managed = is_managed_group(_part(metadata, "labels"))
+    is_managed = is_managed_group(part_of(metadata, "labels"))
     fields = {
-        "labels": _part(spec, "labels"),
+        "labels": part_of(spec, "labels"),
         "taints": spec.get("taints"),
         "mode": None if is_managed else "Observe",
         "scaling": {"policy": "Desired", "desired": _desired(old, group, types)},
@@ -88,15 +95,9 @@ def _pool(old: Json, types: Sequence[str]) -> ConvertedObject:
     return ConvertedObject(title, (), pool, remarks)
 
 
-def _part(parent: Mapping[str, Any], name: str) -> Json:
-    """A part, or nothing if it isn't there."""
-    found = parent.get(name)
-    return found if isinstance(found, dict) else {}
-
-
 def _desired(old: Mapping[str, Any], group: VpsieGroupSpec, types: Sequence[str]) -> Json:
-    spec, status = _part(old, "spec"), _part(old, "status")
-    down = _part(spec, "scaleDownPolicy")
+    spec, status = part_of(old, "spec"), part_of(old, "status")
+    down = part_of(spec, "scaleDownPolicy")
     found = {
         "minNodes": group.least,
         "maxNodes": group.most,
@@ -114,7 +115,7 @@ def _remarks(
     spec: Mapping[str, Any], group: VpsieGroupSpec, types: Sequence[str], *, is_managed: bool
 ) -> Iterator[Remark]:
     yield from left_out(spec, _TOLD, _TAKEN, at=("spec",))
-    up, down = _part(spec, "scaleUpPolicy"), _part(spec, "scaleDownPolicy")
+    up, down = part_of(spec, "scaleUpPolicy"), part_of(spec, "scaleDownPolicy")
     yield from left_out(up, _UP_TOLD, (), at=("spec", "scaleUpPolicy"))
     known = {"enabled", *_DOWN, *_DOWN_SECONDS}
     yield from left_out(down, {}, known, at=("spec", "scaleDownPolicy"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import prometheus_client as prometheus
 from prometheus_client.core import GaugeMetricFamily
 
-from growth.api.scaling_status import ScalingStep
+from growth.api.scaling_status import ScalingStep, new_holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,10 +63,8 @@ class ScalingFigures:
             self._down.labels(pool).inc()
 
     def _held(self, before: PoolSize | None, size: PoolSize) -> None:
-        known = {(each.reason, each.node) for each in before.holds} if before else set()
-        for hold in size.holds:
-            if (hold.reason, hold.node) not in known:
-                self._blocked.labels(hold.reason).inc()
+        for hold in new_holds(before.holds if before else (), size.holds):
+            self._blocked.labels(hold.reason).inc()
 
     def forget(self) -> None:
         """Forget all answers: another process counts from now on."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from growth.api.scaling_status import ScalingStep
+from growth.api.scaling_status import ScalingStep, new_holds
 from growth.kube.events.event import Severity
 from reconciler.facts.events import EventAction, event_about
 
@@ -30,9 +30,8 @@ def scaling_events(pool: NodePool, after: NodePoolStatus) -> Iterator[EmitEvent]
         return
     if now.step in STEPS and (before is None or _deed(before) != _deed(now)):
         yield _told(pool, STEPS[now.step], now.message)
-    known = {(each.reason, each.node) for each in before.holds} if before else set()
-    for hold in now.holds:
-        if hold.reason not in WAITS and (hold.reason, hold.node) not in known:
+    for hold in new_holds(before.holds if before else (), now.holds):
+        if hold.reason not in WAITS:
             yield _held(pool, hold)
 
 
