@@ -105,7 +105,8 @@ def test_servers_that_hetzner_lists_outlive_the_upgrade(tmp_path: Path) -> None:
         cluster.kubectl("scale", "deployment", "web", "--replicas=6")
 
         with place.growing():
-            wait_until(lambda: records(cluster) == sorted(nodes), "all recorded", within=IN_TIME)
+            # A fourth may have its record as soon as the third of these.
+            wait_until(lambda: {*nodes} <= {*records(cluster)}, "all recorded", within=IN_TIME)
             story.is_served(4, within=IN_TIME)
             wait_until(lambda: len(records(cluster)) == 4, "the new one, too", within=IN_TIME)
         assert set(before) < set(ids(story))
