@@ -137,7 +137,7 @@ class HetznerNodeClassSpec(Model):
     """Names or IDs of SSH keys. Without one, Hetzner sets a root password, which growth
     discards."""
     networks: Annotated[tuple[Identifier, ...], Field(max_length=3), ListSet()] = ()
-    """Names or IDs of private networks."""
+    """Names or IDs of private networks. Nodes have their address in the first one."""
     subnet: Annotated[str, Field(max_length=18, pattern=CIDR_V4)] | None = None
     """IP range of the subnet of the first network from which servers get their address."""
     firewalls: Annotated[tuple[Identifier, ...], Field(max_length=5), ListSet()] = ()

@@ -6,7 +6,6 @@ own, and commands that would change a machine are stubs; each of them writes dow
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -17,7 +16,7 @@ import yaml
 from reconciler.providers.hetzner.bootstrap.rendering import user_data
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from reconciler.providers.hetzner.bootstrap.joining import JoiningServer
@@ -26,6 +25,16 @@ PREPARE: Final = "/usr/local/lib/growth/prepare"
 DEFAULTS: Final = "/etc/default/kubelet"
 CONTAINERD: Final = "/etc/containerd/config.toml"
 IDENTITY: Final = "/run/growth"
+NETWORK: Final = 41
+"""The ID of the network that nodes have their address in."""
+
+INSTALLER: Final = """\
+echo "k3s $* $INSTALL_K3S_VERSION" >> "$ROOT/calls"
+cp -r "$ROOT/etc/rancher/k3s" "$ROOT/seen"
+"""
+"""Takes the place of k3s' own, and keeps what the agent would have found."""
+TOOLS: Final = (*("awk", "cat", "cp", "grep", "mkdir", "mv", "rm", "sed", "sh", "touch"),)
+"""Commands that every image has."""
 
 _OWN: Final = re.compile(r"(?<![\w/])/(?=(?:etc|run|usr/local/lib/growth)\b)")
 _TAKES: Final = 'echo "$1" >> "$ROOT/seconds"'
@@ -41,11 +50,15 @@ exit 100""",
     "curl": f"""\
 limit=133
 for word; do
-  case "$last" in --max-time) limit=$word ;; -o) echo : > "$word" ;; esac
+  case "$last" in --max-time) limit=$word ;; -o) kept=$word ;; esac
   last=$word
 done
 [ -e "$ROOT/answers" ] || {{ set -- "$limit"; {_TAKES}; exit 28; }}
-case "$last" in *169.254.169.254*) cat "$ROOT/answers/${{last##*/}}" ;; esac""",
+case "$*" in
+  *169.254.169.254*) cat "$ROOT/answers/${{last##*/}}" ;;
+  *https://get.k3s.io*) cat "$ROOT/installer" > "$kept" ;;
+  *) : > "$kept" ;;
+esac""",
     "ip": """\
 [ "$1" != -4 ] || exec cat "$ROOT/addresses"
 verb=$2
@@ -78,16 +91,34 @@ class Server:
             program = self._programs / name
             program.write_text(f'#!/bin/sh\necho "{name} $*" >> "$ROOT/calls"\n{behaviour}\n')
             program.chmod(0o700)
+        self._link_tools()
         for folder in ("answers", "run", "etc/default", "etc/apt/sources.list.d"):
             (root / folder).mkdir(parents=True)
         self.answers(id="42")
         (root / "containerd-default").touch()
+        (root / "installer").write_text(INSTALLER)
+
+    def _link_tools(self) -> None:
+        for name in TOOLS:
+            found = shutil.which(name)
+            assert found is not None, name
+            (self._programs / name).symlink_to(found)
+
+    def lacks(self, program: str) -> None:
+        """From now on its image doesn't contain a command."""
+        (self._programs / program).unlink()
 
     def answers(self, *, id: str, address: str = "") -> None:  # noqa: A002 - Hetzner's word
         """What the metadata service says; an address is also the server's own."""
         (self.root / "answers" / "instance-id").write_text(id)
-        (self.root / "answers" / "private-networks").write_text(f"- ip: {address}\n")
-        (self.root / "addresses").write_text(f"    inet {address}/32 scope global enp7s0\n")
+        self.is_in({NETWORK: address} if address else {})
+
+    def is_in(self, networks: Mapping[int, str]) -> None:
+        """Its addresses by the ID of the network, in the order of the metadata service."""
+        told = "".join(map(_told_of_network, networks, networks.values()))
+        (self.root / "answers" / "private-networks").write_text(told)
+        has = (f"    inet {each}/32 scope global enp7s0\n" for each in networks.values())
+        (self.root / "addresses").write_text("".join(has))
 
     def drops_packets(self) -> None:
         """From now on no request is answered."""
@@ -109,7 +140,7 @@ class Server:
         assert shell is not None
         return subprocess.run(
             [shell, "-c", self._moved(script)],
-            env={"PATH": f"{self._programs}:{os.environ['PATH']}", "ROOT": str(self.root)},
+            env={"PATH": str(self._programs), "ROOT": str(self.root)},
             stdin=subprocess.DEVNULL,
             text=True,
             capture_output=True,
@@ -124,6 +155,10 @@ class Server:
         """What is in one of its files."""
         return self.path(path).read_text()
 
+    def calls(self) -> list[str]:
+        """All commands that would have changed the machine or asked somebody, in their order."""
+        return self.path("calls").read_text().replace(str(self.root), "").splitlines()
+
     def called(self, program: str) -> list[str]:
         """The words that a command was called with, for each call."""
         calls = self.path("calls").read_text().splitlines()
@@ -136,6 +171,21 @@ class Server:
 
     def _moved(self, text: str) -> str:
         return _OWN.sub(f"{self.root}/", text)
+
+
+def _told_of_network(network: int, address: str) -> str:
+    """An entry in the form of Hetzner's documentation."""
+    return f"""\
+- ip: {address}
+  alias_ips: [10.9.9.9]
+  interface_num: 1
+  mac_address: 86:00:00:2a:7d:e0
+  network_id: {network}
+  network_name: any
+  network: 10.0.0.0/8
+  subnet: 10.0.0.0/24
+  gateway: 10.0.0.1
+"""
 
 
 def unit_of(joining: JoiningServer) -> str:

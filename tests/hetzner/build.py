@@ -79,7 +79,7 @@ def order(
 
 
 def joining(
-    bootstrap: dict[str, Any], *, template: str = "", private: bool = False
+    bootstrap: dict[str, Any], *, template: str = "", network: int | None = None
 ) -> JoiningServer:
     return JoiningServer(
         order=order(),
@@ -87,5 +87,5 @@ def joining(
         cluster=CLUSTER,
         token=JOIN_TOKEN,
         template=template or bootstrap.get("template", ""),
-        is_in_private_network=private,
+        network=network,
     )

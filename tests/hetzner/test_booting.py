@@ -7,11 +7,13 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 
 from tests.hetzner.booting import (
     CONTAINERD,
     DEFAULTS,
     IDENTITY,
+    NETWORK,
     PREPARE,
     Server,
     lines_of,
@@ -19,11 +21,17 @@ from tests.hetzner.booting import (
     stopped,
     unit_of,
 )
-from tests.hetzner.build import K3S, KUBEADM, joining
+from tests.hetzner.build import CA_HASH, JOIN_TOKEN, K3S, KUBEADM, joining
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+SET_BY_A_CLOUD_CONTROLLER = (
+    "instance.hetzner.cloud/provided-by=cloud",
+    "node.kubernetes.io/instance-type=cx23",
+    "topology.kubernetes.io/region=nbg1",
+    "topology.kubernetes.io/zone=nbg1-dc3",
+)
 INSTALLED = {**KUBEADM, "version": "1.34.1", "cloudProvider": "None"}
 by_kind = pytest.mark.parametrize("bootstrap", [K3S, KUBEADM], ids=lambda each: each["kind"])
 
@@ -48,7 +56,7 @@ def test_a_server_boots_up_to_its_join(server: Server, bootstrap: dict[str, Any]
 def test_the_kubelet_s_arguments_are_there_after_its_package_was_installed(server: Server) -> None:
     server.answers(id="42", address="10.0.0.7")
 
-    booted = server.boots(joining(INSTALLED, private=True))
+    booted = server.boots(joining(INSTALLED, network=NETWORK))
 
     assert booted.returncode == 0, booted.stderr
     extra = "KUBELET_EXTRA_ARGS=--node-ip=10.0.0.7 --provider-id=hcloud://42\n"
@@ -101,12 +109,45 @@ def test_a_kernel_setting_of_somebody_else_that_is_refused_keeps_no_server_from_
 def test_a_server_learns_its_id_and_its_private_address(server: Server) -> None:
     server.answers(id="42", address="10.0.0.7")
 
-    server.boots(joining(K3S, private=True))
+    server.boots(joining(K3S, network=NETWORK))
 
     assert server.read(IDENTITY) == "id=42\naddress=10.0.0.7\n"
 
 
-@pytest.mark.parametrize("wanted", ["any", "private"])
+@pytest.mark.parametrize("order", [1, -1], ids=["first", "last"])
+def test_the_node_s_address_is_that_in_the_first_network_of_the_class(
+    server: Server, order: int
+) -> None:
+    server.is_in(dict([(NETWORK, "10.0.0.7"), (7, "192.168.0.7")][::order]))
+
+    server.boots(joining(K3S, network=NETWORK))
+
+    assert server.read(IDENTITY) == "id=42\naddress=10.0.0.7\n"
+
+
+def test_an_address_in_another_network_is_no_reason_to_join(server: Server) -> None:
+    server.is_in({7: "192.168.0.7"})
+
+    booted = server.boots(joining(K3S, network=NETWORK))
+
+    assert booted.returncode == 1
+    assert "systemctl enable --now k3s-agent" not in server.calls()
+
+
+@by_kind
+def test_a_server_whose_image_lacks_curl_says_so_at_once(
+    server: Server, bootstrap: dict[str, Any]
+) -> None:
+    server.lacks("curl")
+
+    booted = server.boots(joining(bootstrap))
+
+    assert booted.returncode == 1
+    assert "this image has no curl" in booted.stderr
+    assert "sleep 5" not in server.calls()
+
+
+@pytest.mark.parametrize("wanted", ["any", str(NETWORK)])
 def test_a_server_that_gets_no_answer_gives_up_within_a_quarter_of_an_hour(
     server: Server, wanted: str
 ) -> None:
@@ -125,11 +166,75 @@ def test_a_server_that_gets_no_answer_gives_up_within_a_quarter_of_an_hour(
     [{**K3S, "version": "v1.34.1+k3s1"}, INSTALLED],
     ids=lambda each: each["kind"],
 )
-def test_every_download_has_an_end(server: Server, bootstrap: dict[str, Any]) -> None:
+def test_every_download_has_an_end_and_says_why_it_failed(
+    server: Server, bootstrap: dict[str, Any]
+) -> None:
     server.boots(joining(bootstrap))
 
     assert len(server.called("curl")) == 2
     assert all("--max-time" in call for call in server.called("curl"))
+    assert any("-sSfL" in call for call in server.called("curl"))
+
+
+@pytest.mark.parametrize("cloud_controller", ["External", "None"])
+def test_k3s_finds_all_that_it_is_told_before_its_installer_starts_it(
+    server: Server, cloud_controller: str
+) -> None:
+    kubelet = {"maxPods": 200, "reserved": {"cpu": "250m"}}
+    told = {"version": "v1.34.1+k3s1", "caHash": CA_HASH, "cloudProvider": cloud_controller}
+    server.answers(id="42", address="10.0.0.7")
+
+    booted = server.boots(joining({**K3S, **told, "kubelet": kubelet}, network=NETWORK))
+
+    assert booted.returncode == 0, booted.stderr
+    assert [each for each in server.calls() if "169.254" not in each] == [
+        "systemctl daemon-reload",
+        "systemctl enable --now growth-close-metadata.service",
+        "ip -4 addr show",
+        "curl -sSfL --retry 5 --max-time 60 https://get.k3s.io -o /run/install-k3s",
+        "k3s agent v1.34.1+k3s1",
+    ]
+    agent = told_to_agent(server.path("seen"))
+    external = cloud_controller == "External"
+    assert sorted(agent.pop("kubelet-arg")) == [
+        *(["cloud-provider=external"] if external else []),
+        "eviction-hard=memory.available<100Mi,nodefs.available<10%",
+        "kube-reserved=cpu=250m",
+        "max-pods=200",
+        *([] if external else ["provider-id=hcloud://42"]),
+    ]
+    assert agent == {
+        "server": "https://10.0.0.2:6443",
+        "token": f"K10{'5e' * 32}::{JOIN_TOKEN}",
+        "node-name": "default-1",
+        "node-ip": "10.0.0.7",
+        "node-label": [
+            "growth.dev/node-request=default-1",
+            "growth.dev/pool=default",
+            *([] if external else SET_BY_A_CLOUD_CONTROLLER[:2]),
+            "team=shop",
+            *([] if external else SET_BY_A_CLOUD_CONTROLLER[2:]),
+        ],
+        "node-taint": ["growth.dev/unregistered=:NoSchedule", "team=shop:NoExecute"],
+    }
+
+
+def test_k3s_in_the_image_is_started_and_nothing_is_downloaded(server: Server) -> None:
+    booted = server.boots(joining(K3S))
+
+    assert booted.returncode == 0, booted.stderr
+    assert server.calls()[-1] == "systemctl enable --now k3s-agent"
+    assert told_to_agent(server.path("etc/rancher/k3s"))["node-name"] == "default-1"
+
+
+def told_to_agent(folder: Path) -> dict[str, Any]:
+    """What k3s makes of its configuration: later files win, and a key with a plus adds."""
+    told: dict[str, Any] = {}
+    for file in [folder / "config.yaml", *sorted(folder.glob("config.yaml.d/*.yaml"))]:
+        for key, value in yaml.safe_load(file.read_text()).items():
+            name = key.removesuffix("+")
+            told[name] = told[name] + value if key.endswith("+") else value
+    return told
 
 
 # The metadata address

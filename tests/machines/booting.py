@@ -46,7 +46,8 @@ class Machine:
     number: int
     user_data: str
     memory: int
-    private: list[str] = field(default_factory=list)
+    private: dict[int, str] = field(default_factory=dict)
+    """Its addresses in private networks, by the ID of the network."""
 
     @property
     def address(self) -> str:
@@ -60,11 +61,19 @@ class BootingDatacentre(Datacentre):
     def __init__(self, project: Project, kubeconfig: Path, *, hall: KeptHall) -> None:
         super().__init__(project, kubeconfig)
         self.hall = hall
-        self.plugs_private_network = True
-        """Whether a server that is in a network gets its address."""
+        self.is_as_usual()
         self.machines: dict[int, Machine] = {}
         self._api_port = port_in(kubeconfig)
         self._numbers = itertools.cycle(range(3, MOST))
+
+    def is_as_usual(self) -> None:
+        """Nothing is wrong with servers that boot from now on."""
+        self.plugs_private_network = True
+        """Whether a server that is in a network gets its address."""
+        self.memory_found = USUAL
+        """Of the memory that is sold, what the kernel finds."""
+        self.disk_changes: dict[str, str | None] = {}
+        """Files that a server has instead of the image's; None: it lacks one."""
 
     @override
     async def run(self) -> None:
@@ -108,6 +117,7 @@ class BootingDatacentre(Datacentre):
                     serial=str(machine.id),
                     memory=machine.memory,
                     address=machine.address,
+                    changes=self.disk_changes,
                 )
 
     def _machine_of(self, server: Server) -> Machine:
@@ -120,19 +130,24 @@ class BootingDatacentre(Datacentre):
             name=server.name,
             number=number,
             user_data=server.body["user_data"],
-            memory=int(memory * USUAL * 2**30),
+            memory=int(memory * self.memory_found * 2**30),
         )
 
     async def _plug(self) -> None:
-        """Give servers their private address, if they are in a network and have none yet."""
+        """Give servers an address in each network that they are in."""
         if not self.plugs_private_network:
             return
         for server in list(self.project.servers.values()):
             machine = self.machines.get(server.id)
-            if machine is not None and server.attached and not machine.private:
+            if machine is not None:
                 server.private_address = f"10.0.0.{machine.number}"
-                await self._ask("attach", name=machine.name, address=server.private_address)
-                machine.private.append(server.private_address)
+                for network, _ in server.attached[len(machine.private) :]:
+                    await self._plug_into(network, machine)
+
+    async def _plug_into(self, network: int, machine: Machine) -> None:
+        address = f"10.{len(machine.private)}.0.{machine.number}"
+        await self._ask("attach", name=machine.name, address=address)
+        machine.private[network] = address
 
     async def _end_what_is_gone(self) -> None:
         for number, machine in list(self.machines.items()):

@@ -27,5 +27,5 @@ def shared_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MachineSit
 def place(shared_site: MachineSite) -> Iterator[MachineSite]:
     """The same, with no server and nothing wrong after a story."""
     yield shared_site
-    shared_site.datacentre.plugs_private_network = True
+    shared_site.datacentre.is_as_usual()
     shared_site.ends()

@@ -13,6 +13,7 @@ import json
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -23,12 +24,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tests.machines import cgroups
-from tests.machines.places import API_ADDRESS, GATEWAY, METADATA_ADDRESS, only_child
+from tests.machines.places import (
+    API_ADDRESS,
+    GATEWAY,
+    METADATA_ADDRESS,
+    PACKAGES_ADDRESS,
+    only_child,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 BRIDGE: Final = "servers"
+FIRST_PRIVATE: Final = 7
+"""The number in the name of the first interface in a private network, as at Hetzner."""
 BOOT: Final = Path(__file__).with_name("boot.sh")
 _ENTER: Final = ("--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup")
 _PODS: Final = "10.244.{number}.0/24"
@@ -62,7 +71,7 @@ class Hall:
     def lay_network(self) -> None:
         """The end of the network that isn't the servers'."""
         _ip("link", "set", "lo", "up")
-        for address in (METADATA_ADDRESS, API_ADDRESS):
+        for address in (METADATA_ADDRESS, API_ADDRESS, PACKAGES_ADDRESS):
             _ip("address", "add", f"{address}/32", "dev", "lo")
         _ip("link", "add", BRIDGE, "type", "bridge")
         _ip("address", "add", f"{GATEWAY}/16", "dev", BRIDGE)
@@ -92,14 +101,15 @@ class Hall:
         _plug(order["number"], process.pid, "eth0")
 
     def attach(self, *, name: str, address: str) -> None:
-        """Plug a server into the private network."""
+        """Plug a server into a private network."""
         server = self._servers[name]
+        interface = f"enp{FIRST_PRIVATE + len(server.private)}s0"
         server.private.append(address)
         number = 1000 * len(server.private) + server.order["number"]
-        _plug(number, server.process.pid, "enp7s0")
+        _plug(number, server.process.pid, interface)
         inside = ("nsenter", f"--net=/proc/{server.process.pid}/ns/net", "ip")
-        _run(*inside, "address", "add", f"{address}/16", "dev", "enp7s0")
-        _run(*inside, "link", "set", "enp7s0", "up")
+        _run(*inside, "address", "add", f"{address}/16", "dev", interface)
+        _run(*inside, "link", "set", interface, "up")
 
     def run(self, *, name: str, command: str, within: float = 60.0) -> dict[str, Any]:
         """Run a command on a server."""
@@ -145,7 +155,16 @@ class Hall:
         return {"answer": done}
 
 
-def lay_disk(folder: Path, *, name: str, number: int, serial: str, memory: int, **_: Any) -> None:
+def lay_disk(
+    folder: Path,
+    *,
+    name: str,
+    number: int,
+    serial: str,
+    memory: int,
+    changes: Mapping[str, str | None] = {},
+    **_: Any,
+) -> None:
     """What makes a server's disk different from the image, and its hardware from this machine."""
     for each in ("upper/etc/cni/net.d", "work", "root", "data", "dmi"):
         (folder / each).mkdir(parents=True)
@@ -160,6 +179,18 @@ def lay_disk(folder: Path, *, name: str, number: int, serial: str, memory: int, 
     (folder / "meminfo").write_text(_meminfo(Path("/proc/meminfo").read_text("utf-8"), memory))
     mounts = (f"{it.type} {it.options} {it.name}\n" for it in cgroups.hierarchies())
     (folder / "cgroups").write_text("".join(mounts))
+    for path, content in changes.items():
+        _change(folder / "upper" / path, content)
+
+
+def _change(path: Path, content: str | None) -> None:
+    """Another content of a file of the image, or none: overlays hide a file by such a device."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if content is None:
+        os.mknod(path, stat.S_IFCHR, os.makedev(0, 0))
+    else:
+        path.write_text(content)
+        path.chmod(0o755 if content.startswith("#!") else 0o644)
 
 
 def _meminfo(text: str, memory: int) -> str:

@@ -45,7 +45,7 @@ class MetadataService:
         known = {
             "instance-id": str(machine.id),
             "hostname": machine.name,
-            "private-networks": yaml.safe_dump(_private_networks(machine)),
+            "private-networks": yaml.safe_dump(_private_networks(machine), sort_keys=False),
         }
         if name not in known:
             raise web.HTTPNotFound
@@ -70,9 +70,10 @@ def facts_about(machine: Machine) -> dict[str, Any]:
 
 
 def _private_networks(machine: Machine) -> list[dict[str, Any]]:
+    """The last one first, as nothing promises an order."""
     return [
-        {"ip": address, "alias_ips": [], "interface_num": 2, "network_name": "cluster"}
-        for address in machine.private
+        {"ip": address, "alias_ips": [], "interface_num": number, "network_id": network}
+        for number, (network, address) in reversed(list(enumerate(machine.private.items(), 1)))
     ]
 
 

@@ -11,6 +11,7 @@ METADATA_ADDRESS: Final = "169.254.169.254"
 API_ADDRESS: Final = "10.0.0.2"
 API_PORT: Final = 6443
 GATEWAY: Final = "172.31.1.1"
+PACKAGES_ADDRESS: Final = "172.31.1.2"
 
 
 def machines_folder() -> Path:

@@ -18,12 +18,13 @@ from tests.machines.archive import TINY
 from tests.machines.booting import BootingDatacentre
 from tests.machines.image import image_folder
 from tests.machines.keeping import hall_of
-from tests.thread.growing import install
+from tests.thread.growing import deployment, install
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from tests.clouds.growing import Story
     from tests.hetzner.fake.records import Server
     from tests.live import LiveCluster
     from tests.machines.booting import Machine
@@ -47,12 +48,15 @@ class MachineSite:
         """The cluster that they join."""
         return self.site.cluster
 
-    def makes_pool(self, name: str, *, pool: Mapping[str, Any] = {}, **spec: Any) -> None:
+    def makes_pool(
+        self, name: str, *types: str, pool: Mapping[str, Any] = {}, **spec: Any
+    ) -> Story:
         """A class for kubeadm and a pool of its name."""
         bootstrap = {**self.bootstrap(), **spec.pop("bootstrap", {})}
         times = {"requestTTL": {"ready": "10m", "unmet": "10s"}, "readinessWait": "2m"}
-        story = self.site.tell(name, bootstrap=bootstrap, pool={**times, **pool}, **spec)
+        story = self.site.tell(name, *types, bootstrap=bootstrap, pool={**times, **pool}, **spec)
         story.is_ready()
+        return story
 
     def bootstrap(self) -> dict[str, Any]:
         """How servers join this cluster, without a cloud controller."""
@@ -94,6 +98,18 @@ class MachineSite:
         }
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
         self.cluster.create(pod)
+
+    def keeps_running(self, name: str, *, pool: str, replicas: int) -> None:
+        """A Deployment of such pods."""
+        made = deployment(name, pool=pool, replicas=replicas, **ONE_A_SERVER)
+        spec = made["spec"]["template"]["spec"]
+        spec["terminationGracePeriodSeconds"] = 1
+        spec["containers"][0] |= {"image": TINY, "imagePullPolicy": "IfNotPresent"}
+        self.cluster.create(made)
+
+    def available(self, name: str) -> int:
+        """How many pods of a Deployment serve."""
+        return int(self.cluster.get("deployment", name)["status"].get("availableReplicas", 0))
 
     def phase(self, pod: str) -> str:
         """The phase of a pod; empty if it is gone."""
@@ -155,6 +171,7 @@ class MachineSite:
 
     def ends(self) -> None:
         """Give everything back: no server and no node is left."""
+        self.cluster.kubectl("delete", "deployments", "--all")
         self.cluster.kubectl("delete", "pods", "--all", "--now")
         self.cluster.kubectl("delete", "nodepools", "--all", "--wait=false")
         wait_until(lambda: not self.machines(), "the servers are gone", within=BOOTED_WITHIN)
@@ -177,15 +194,30 @@ class MachineSite:
 
 
 @contextlib.contextmanager
-def machine_site(concern: str, folder: Path) -> Iterator[MachineSite]:
+def machine_site(concern: str, folder: Path, **settings: str) -> Iterator[MachineSite]:
     """A cluster, a hall and a project, with growth in between."""
+    with site_without_growth(concern, folder) as place, place.site.growing(**settings):
+        yield place
+
+
+@contextlib.contextmanager
+def site_without_growth(concern: str, folder: Path) -> Iterator[MachineSite]:
+    """The same, and nobody buys."""
+    with bare_site(concern, folder) as place:
+        install(place.cluster)
+        place.cluster.kubectl("create", "namespace", SYSTEM)
+        place.site.keep_token(TOKEN)
+        yield place
+
+
+@contextlib.contextmanager
+def bare_site(concern: str, folder: Path) -> Iterator[MachineSite]:
+    """A cluster that has never heard of growth, and a project."""
     with contextlib.ExitStack() as ends:
         cluster = ends.enter_context(_joinable_cluster(concern))
         hall = ends.enter_context(hall_of(image_folder()))
         made = partial(BootingDatacentre, hall=hall)
         place = ends.enter_context(site(cluster, folder, datacentre_of=made))
-        place.keep_token(TOKEN)
-        ends.enter_context(place.growing())
         assert isinstance(place.datacentre, BootingDatacentre)
         yield MachineSite(site=place, hall=hall, datacentre=place.datacentre)
 
@@ -194,9 +226,6 @@ def machine_site(concern: str, folder: Path) -> Iterator[MachineSite]:
 def _joinable_cluster(concern: str) -> Iterator[LiveCluster]:
     name = f"growth-test-{os.getpid()}-{concern}"
     try:
-        cluster = bring_up(name, "--joinable")
-        install(cluster)
-        cluster.kubectl("create", "namespace", SYSTEM)
-        yield cluster
+        yield bring_up(name, "--joinable")
     finally:
         bring_down(name)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.hetzner.fake.records import Network
 from tests.live import wait_until
 from tests.machines.sites import BOOTED_WITHIN
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from tests.machines.sites import MachineSite
 
 pytestmark = [pytest.mark.cluster, pytest.mark.long, pytest.mark.timeout(300)]
+CLUSTER, STORAGE = 41, 42
+"""IDs of networks; a project has the first one."""
+SLOW = "etc/systemd/system/containerd.service.d/slow.conf"
 METADATA = "http://169.254.169.254/hetzner/v1/userdata"
 
 
@@ -30,7 +34,7 @@ def test_a_node_is_what_was_planned(place: MachineSite) -> None:
     node = place.node(machine.name)
     labels, addresses = node["metadata"]["labels"], node["status"]["addresses"]
     assert node["spec"]["providerID"] == f"hcloud://{machine.id}"
-    assert {"type": "InternalIP", "address": machine.private[0]} in addresses
+    assert {"type": "InternalIP", "address": machine.private[CLUSTER]} in addresses
     assert [each for each in node["spec"]["taints"] if each["key"] == "team"] == [taint]
     assert labels["kubernetes.io/hostname"] == machine.name
     assert labels["node.kubernetes.io/instance-type"] == "cx23"
@@ -53,7 +57,46 @@ def test_a_server_waits_for_its_private_address(place: MachineSite) -> None:
 
     place.is_running("web")
     addresses = place.node(machine.name)["status"]["addresses"]
-    assert {"type": "InternalIP", "address": machine.private[0]} in addresses
+    assert {"type": "InternalIP", "address": machine.private[CLUSTER]} in addresses
+
+
+def test_a_node_has_its_address_in_the_first_of_two_networks(place: MachineSite) -> None:
+    place.site.project.networks.append(Network(id=STORAGE, name="storage"))
+    place.makes_pool("dual", networks=["cluster", "storage"])
+    place.runs("web", pool="dual")
+
+    place.is_running("web")
+
+    machine = place.only_machine()
+    assert set(machine.private) == {CLUSTER, STORAGE}
+    addresses = place.node(machine.name)["status"]["addresses"]
+    assert {"type": "InternalIP", "address": machine.private[CLUSTER]} in addresses
+    assert machine.private[STORAGE] not in {each["address"] for each in addresses}
+
+
+def test_a_server_whose_containerd_starts_slowly_joins_late(place: MachineSite) -> None:
+    slowly = "[Service]\nExecStartPre=/bin/sleep 20\n"
+    place.datacentre.disk_changes = {SLOW: slowly}
+    place.makes_pool("slow")
+    place.runs("web", pool="slow")
+
+    place.is_running("web")
+
+
+def test_what_a_type_really_has_is_learnt_from_the_kubelet_of_its_first_node(
+    place: MachineSite,
+) -> None:
+    place.datacentre.memory_found = 0.8
+    story = place.makes_pool("learns", "cx23", "cx33")
+    place.runs("first", pool="learns")
+    place.is_running("first")
+    story.says("nodepool", ".status.learntAllocatable[*].serverType", "cx23")
+
+    # Of the 4 GiB that are sold, a server should have 3.7 and has 3.2.
+    place.runs("second", pool="learns", requests={"cpu": "1100m", "memory": "3400Mi"})
+
+    place.is_running("second")
+    assert story.types() == ["cx23", "cx33"]
 
 
 def test_two_servers_boot_at_once(place: MachineSite) -> None:

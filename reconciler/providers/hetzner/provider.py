@@ -277,7 +277,7 @@ class HetznerProvider:
         if architecture not in resolved.images:
             reason = f"spec.images has no image that {order.server_type} can boot"
             return refused_create(ProviderTrouble.TEMPLATE, reason=reason)
-        joining = await self._joining(order, node_class)
+        joining = await self._joining(order, node_class, resolved)
         wanted = buying.WantedServer(
             order=order,
             node_class=node_class,
@@ -290,7 +290,9 @@ class HetznerProvider:
         )
         return await buying.buy(project, wanted)
 
-    async def _joining(self, order: Order, node_class: HetznerNodeClass) -> JoiningServer:
+    async def _joining(
+        self, order: Order, node_class: HetznerNodeClass, resolved: Resolved
+    ) -> JoiningServer:
         bootstrap = node_class.spec.bootstrap
         template = await self._template(node_class)
         token = ""
@@ -302,7 +304,7 @@ class HetznerProvider:
             cluster=self._cloud.cluster,
             token=token,
             template=template,
-            is_in_private_network=bool(node_class.spec.networks),
+            network=next((network.id for network in resolved.networks), None),
         )
 
     async def _render_sample(self, node_class: HetznerNodeClass) -> None:

@@ -38,14 +38,14 @@ join --name '$(growth.nodeName)' --labels '$(growth.nodeLabels)' --taints '$(gro
 CASES: Final = {
     "k3s.yaml": joining(K3S),
     "k3s-installed-private.yaml": joining(
-        {**K3S, "version": "v1.34.1+k3s1", "caHash": CA_HASH, "kubelet": RESERVED}, private=True
+        {**K3S, "version": "v1.34.1+k3s1", "caHash": CA_HASH, "kubelet": RESERVED}, network=41
     ),
     "k3s-without-cloud-controller.yaml": joining(
         {**K3S, "cloudProvider": "None", "metadataAccess": "Open"}
     ),
     "kubeadm.yaml": joining(KUBEADM),
     "kubeadm-installed.yaml": joining(
-        {**KUBEADM, "version": "1.34.1", "cloudProvider": "None"}, private=True
+        {**KUBEADM, "version": "1.34.1", "cloudProvider": "None"}, network=41
     ),
     "talos.yaml": joining(TALOS, template=TALOS_CONFIGURATION),
     "custom.sh": joining({"kind": "Custom", "template": CUSTOM}),

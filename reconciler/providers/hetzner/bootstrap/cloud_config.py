@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
     from reconciler.providers.hetzner.bootstrap.joining import JoiningServer
 
-# Without --max-time, a request whose packets are dropped takes two minutes to fail.
-FETCH: Final = "curl -sfL --retry 5 --max-time 60"
+# Without --max-time, a request whose packets are dropped takes two minutes to fail. With -S, the
+# server's log says why it failed.
+FETCH: Final = "curl -sSfL --retry 5 --max-time 60"
 """The command that downloads a small file."""
 PREPARE_PATH: Final = "/usr/local/lib/growth/prepare"
 CLOSING_UNIT: Final = "growth-close-metadata.service"
@@ -51,8 +52,12 @@ WantedBy=multi-user.target
 """
 PREPARE: Final = """\
 #!/bin/sh
-# Asks Hetzner who this server is; waits until its private address is there.
+# Asks Hetzner who this server is; waits until its address in its private network is there.
 set -eu
+if ! command -v curl > /dev/null; then
+  echo "this image has no curl, without which no server joins: use another image" >&2
+  exit 1
+fi
 told() { curl -sf --max-time 5 "http://169.254.169.254/hetzner/v1/metadata/$1"; }
 wanted=$1
 tries=60
@@ -60,8 +65,15 @@ while [ "$tries" -gt 0 ]; do
   tries=$((tries - 1))
   id=$(told instance-id) || id=
   address=
-  if [ "$wanted" = private ]; then
-    address=$(told private-networks | sed -n 's/^[- ]*ip: *//p' | head -n 1)
+  if [ "$wanted" != any ]; then
+    # The server may be in several networks, and nothing promises their order.
+    address=$(told private-networks | awk -v wanted="$wanted" '
+      /^-/ { ip = number = "" }
+      { sub(/^- */, "") }
+      $1 == "ip:" { ip = $2 }
+      $1 == "network_id:" { number = $2 }
+      number == wanted && ip != "" { print ip; exit }
+    ')
     [ -n "$address" ] && ip -4 addr show | grep -qF " $address/" || id=
   fi
   if [ -n "$id" ]; then
@@ -96,7 +108,7 @@ def cloud_config(joining: JoiningServer, steps: Steps) -> str:
     files = [File(PREPARE_PATH, PREPARE, "0700"), *steps.files]
     if closes:
         files.append(File(f"/etc/systemd/system/{CLOSING_UNIT}", CLOSING, "0644"))
-    wanted = "private" if joining.is_in_private_network else "any"
+    wanted = "any" if joining.network is None else joining.network
     # One script, so that a failure stops it: cloud-init would run the other commands anyway.
     script = ["set -eu", *_closing(closing=closes), f"{PREPARE_PATH} {wanted}", *steps.commands]
     document = {

@@ -47,7 +47,8 @@ class JoiningServer(msgspec.Struct, frozen=True, kw_only=True):
     """The join token, for the kinds that need one."""
     template: str = ""
     """The user data or machine configuration that the user has written."""
-    is_in_private_network: bool = False
+    network: int | None = None
+    """The ID of the private network in which the node has its address, if there is one."""
 
     @override
     def __repr__(self) -> str:
