@@ -53,6 +53,7 @@ test: setup ## what CI runs: lint, and every test that is not long (ORDER=7 draw
 quick: setup
 	@$(BIN)/python -m kwok programs
 	@$(BIN)/python -m tests.manifests.programs helm promtool
+	@$(BIN)/python -m tests.hetzner.talos_schema
 	@$(BIN)/python -m pytest $(QUICK) --durations=20 --durations-min=5
 
 test-long: setup ## every test, the long forms too (FUZZ_SECONDS=60 for each of three targets)
