@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from growth.kube.transport import connect
+from tests.live import wait_until
 from tests.manifests.reading import ALL, SYSTEM
 from tests.manifests.test_rights import token_of
 from tests.manifests.witness import witness
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 NODES = "/api/v1/nodes"
 LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{SYSTEM}/leases/growth-reconciler"
 SCHEMAS = [each for each in ALL if each["kind"] == "FlowSchema"]
+INSTALLED = {"growth", "growth-leader-election"}
+"""Without the second scheduler, which has a flow of its own."""
 
 
 def accounts_of(schemas: list[dict[str, object]]) -> set[str]:
@@ -40,7 +43,7 @@ def test_every_account_of_growth_has_its_flow() -> None:
 
 
 @pytest.mark.cluster
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(240)
 @pytest.mark.parametrize(
     ("account", "path", "schema"),
     [
@@ -52,6 +55,7 @@ def test_every_account_of_growth_has_its_flow() -> None:
 async def test_requests_of_an_account_land_in_its_flow(
     installed: LiveCluster, tmp_path: Path, account: str, path: str, schema: str
 ) -> None:
+    await asyncio.to_thread(wait_until_judged, installed)
     token = await asyncio.to_thread(token_of, installed, account)
     async with (
         witness(installed, token, tmp_path) as proxy,
@@ -63,16 +67,26 @@ async def test_requests_of_an_account_land_in_its_flow(
 
 
 @pytest.mark.cluster
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(240)
 def test_every_flow_leads_to_a_level_that_exists(installed: LiveCluster) -> None:
-    dangling = {
+    wait_until_judged(installed)
+
+    assert dangling(installed) == dict.fromkeys(INSTALLED, "False")
+
+
+def wait_until_judged(cluster: LiveCluster) -> None:
+    """The API server looks at new flows a moment after it has accepted them."""
+    wait_until(lambda: {*dangling(cluster)} == INSTALLED, "the flows are judged", within=180)
+
+
+def dangling(cluster: LiveCluster) -> dict[str, str]:
+    """What the API server says of growth's flows, once it has looked at them."""
+    return {
         schema["metadata"]["name"]: condition["status"]
-        for schema in installed.get("flowschemas")["items"]
-        for condition in schema["status"]["conditions"]
+        for schema in cluster.get("flowschemas")["items"]
+        for condition in schema.get("status", {}).get("conditions", ())
         if condition["type"] == "Dangling" and schema["metadata"]["name"].startswith("growth")
     }
-
-    assert dangling == {"growth": "False", "growth-leader-election": "False"}
 
 
 def uid(cluster: LiveCluster, *words: str) -> str:
