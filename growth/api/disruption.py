@@ -70,3 +70,7 @@ class Disruption(Model):
         NodeDisruptionBudget(nodes=Portion(10, "%")),
     )
     """If several budgets apply, the smallest counts."""
+    expire_after: Annotated[Duration, between("10m", "87600h")] | None = None
+    """Nodes older than this are replaced like drifted ones, within the budgets for the reason
+    Drift. So that nodes that were bought together aren't replaced together, each may become older
+    by up to a tenth of this, or by up to an hour if that is more. Unset means no limit."""

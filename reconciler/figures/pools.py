@@ -9,6 +9,7 @@ from prometheus_client.core import GaugeMetricFamily
 from growth.scheduling.resources import CPU, MEMORY, Resources, total
 from reconciler.facts.fleet import nodes_of_pools
 from reconciler.figures.bounds import least_cost
+from reconciler.replacement.renewing import expired_of_pools
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +38,7 @@ def pool_families(world: World, now: Instant, kept: KeptPods) -> Iterator[Metric
     """The metrics of pools."""
     kept.keep_only(world.cluster.nodes)
     yield from _nodes(world)
+    yield _expired(world, now)
     yield from _money(world, kept)
     yield from _room(world)
     yield from _refusals(world, now)
@@ -65,6 +67,17 @@ def _nodes(world: World) -> Iterator[Metric]:
         if pool.spec.limits.nodes is not None:
             told.add(pool.spec.limits.nodes)
     yield limit
+
+
+def _expired(world: World, now: Instant) -> Metric:
+    expired = GaugeMetricFamily(
+        "growth_pool_nodes_expired",
+        "Nodes of a pool that are older than its expireAfter and still wait for their replacement",
+        labels=("pool",),
+    )
+    for name, number in expired_of_pools(world, now).items():
+        expired.add_metric((name,), number)
+    return expired
 
 
 def _money(world: World, kept: KeptPods) -> Iterator[Metric]:

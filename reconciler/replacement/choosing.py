@@ -19,7 +19,6 @@ from reconciler.replacement.candidates import (
     is_in_use,
     movable,
 )
-from reconciler.replacement.drift import drifted
 from reconciler.replacement.horizon import horizon
 from reconciler.replacement.proving import (
     LANE,
@@ -27,6 +26,7 @@ from reconciler.replacement.proving import (
     proof_asked,
     search_asked,
 )
+from reconciler.replacement.renewing import next_expiry, outdated
 from reconciler.replacement.swaps import SwapStage
 
 if TYPE_CHECKING:
@@ -63,9 +63,10 @@ def _what_goes(scene: ReplacementScene) -> Decision[ReplacementLedger]:
     # A repair doesn't wait until the cluster is at rest: the sick node may be why it isn't.
     if repair.sequences or scene.is_moving:
         return repair
-    drift = _one_of(drifted(scene.world), DisruptionReason.DRIFT, scene)
+    world, now = scene.world, scene.now
+    drift = _one_of(outdated(world, now), DisruptionReason.DRIFT, scene)
     found = drift if drift.sequences else _search(scene).waking(drift.wake_at)
-    return found.waking(repair.wake_at)
+    return found.waking(min(repair.wake_at, next_expiry(world, now)))
 
 
 def _one_of(

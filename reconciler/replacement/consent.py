@@ -15,8 +15,8 @@ from reconciler.facts.keeping_scene import scene_of
 from reconciler.facts.listings import listed_machine
 from reconciler.facts.ownership import pool_of_node
 from reconciler.replacement.candidates import ceilings, disrupted
-from reconciler.replacement.drift import drifted
 from reconciler.replacement.kept import kept_from
+from reconciler.replacement.renewing import outdated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -92,7 +92,7 @@ def _cause(name: str, reason: DisruptionReason, scene: ReplacementScene) -> Stan
             # After a restart, or while many are sick, a node has to be seen sick for longer.
             is_well = scene.world.cluster.nodes[name].is_ready
             return Standing.STAYS if is_well else Standing.WAITS
-        case DisruptionReason.DRIFT if name not in drifted(scene.world):
+        case DisruptionReason.DRIFT if name not in outdated(scene.world, scene.now):
             return Standing.STAYS
         case _:
             return Standing.GOES

@@ -11,9 +11,9 @@ from reconciler.core.actions import Sequence, Solve, lane_subject
 from reconciler.core.decision import Decision
 from reconciler.replacement import asking
 from reconciler.replacement.candidates import currency_of_node
-from reconciler.replacement.drift import drifted
 from reconciler.replacement.judging import pods_to_move, uids
 from reconciler.replacement.ledger import Confirmation, PendingProof, PendingSearch
+from reconciler.replacement.renewing import outdated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +47,8 @@ def proof_asked(
     world, number = scene.world, scene.ledger.number + 1
     pods = [pod for each in nodes.values() for pod in each]
     # What will go for the same reason is no place to go to: pods would be moved twice.
-    closed = frozenset(drifted(world)) if reason is DisruptionReason.DRIFT else frozenset()
+    is_drift = reason is DisruptionReason.DRIFT
+    closed = frozenset(outdated(world, scene.now)) if is_drift else frozenset()
     sold = market(world, scene.now)
     if reason is DisruptionReason.CONSOLIDATION:
         # A saving is one only in the currency that the old ones are paid in.

@@ -301,6 +301,15 @@ def test_a_node_tells_why_it_was_bought_what_it_holds_and_why_it_stays() -> None
     assert (story.figures["reason"], story.figures["nextBest"]) == ("Held", "cpx32")
 
 
+def test_a_node_whose_age_is_limited_tells_when_it_expires() -> None:
+    metadata = msgspec.structs.replace(node().metadata, creation_timestamp=moment(ago=3 * 3600))
+    young = msgspec.structs.replace(node(), metadata=metadata)
+    story = explain_node.explained_node(young, seen(young, pool(disruption={"expireAfter": "4h"})))
+    said = facts(story)["expires"]
+    assert said.startswith("in 1 h (2026-01-01T13:")
+    assert said.endswith("Z): expireAfter of its pool is 4h")
+
+
 def test_a_node_that_goes_tells_when() -> None:
     goes = {"growth.dev/scale-down-at": moment(ago=-40)}
     going = node(annotations=goes)

@@ -37,6 +37,7 @@ from reconciler.solver.model.plan import PlannedNode, Stop, Unplaced, UnplacedRe
 from reconciler.solver.model.plan import UnplacedCause as Lack
 from tests.figures.reading import told
 from tests.reconciler.build import RELEASED, START, at, node_class, pool, request, waiting, world
+from tests.removal.build import node as standing
 from tests.scheduling import build
 
 if TYPE_CHECKING:
@@ -161,6 +162,12 @@ def test_a_pool_is_told_as_its_status_and_its_limits_say() -> None:
     assert shown["growth_pool_cost_limit_per_hour"] == {("default",): 9.5}
     assert shown["growth_pool_blocked"] == {("default",): 1.0}
     assert shown["growth_unmet_offers"] == {("default", "small", "here"): 3.0}
+
+
+@pytest.mark.parametrize(("age", "told"), [({}, {}), ({"expireAfter": "10m"}, {("default",): 1.0})])
+def test_nodes_that_are_too_old_are_told_of_pools_that_have_an_age(age: Any, told: Any) -> None:
+    old = standing(made_at=-7200.0)
+    assert Shown(world(pool(disruption=age), old))["growth_pool_nodes_expired"] == told
 
 
 def test_limits_that_are_not_set_are_not_told() -> None:

@@ -11,11 +11,14 @@ from growth.api.conditions import condition_of_type
 from growth.api.noderecord import CONTESTED
 from growth.api.noderequest import RequestPhase
 from growth.api.wellknown import PLAN_ANNOTATION, SERVER_ID_ANNOTATION
+from growth.api.written import write_time
 from growth.cli.cost.expenses import expense, filled, price_when_bought
 from growth.cli.explain.pod import how_far
 from growth.cli.explain.story import Explanation, Fact, keeping_facts, keeping_figures
 from growth.cli.terminal.money import hourly
-from growth.cli.terminal.texts import ago, counted, first_few
+from growth.cli.terminal.texts import ago, ahead, counted, first_few
+from growth.instant import whole_second
+from growth.keeping.expiry import expires_at
 from growth.keeping.marks import bought_at, pool_of_node, type_of_node
 from growth.scheduling.emptiness import keepers
 from growth.scheduling.owners import workload_of
@@ -55,6 +58,7 @@ def explained_node(node: Node, seen: Survey) -> Explanation:
             *_contested(seen.records.get(node.name)),
             *_load(node, seen),
             *keeping_facts(keeping, seen.now.wall),
+            *_age(node, seen),
             *_removal(node.name, seen),
             *_worth(node, seen),
         ),
@@ -192,6 +196,16 @@ def _load(node: Node, seen: Survey) -> Iterator[Fact]:
     yield Fact(
         "holds", f"{counted(len(pods), 'pod')}{_of_workloads(pods)}; cpu {cpu} %, memory {memory} %"
     )
+
+
+def _age(node: Node, seen: Survey) -> Iterator[Fact]:
+    """When it is replaced because of its age, if its pool says so."""
+    pool = seen.scene.pools.get(pool_of_node(node))
+    due = None if pool is None else expires_at(node, pool)
+    if pool is not None and due is not None:
+        at = f"{ahead(due, seen.now.wall)} ({write_time(whole_second(due))})"
+        age = pool.spec.disruption.expire_after
+        yield Fact("expires", f"{at}: expireAfter of its pool is {age}")
 
 
 def _removal(name: str, seen: Survey) -> Iterator[Fact]:
