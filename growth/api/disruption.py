@@ -74,3 +74,7 @@ class Disruption(Model):
     """Nodes older than this are replaced like drifted ones, within the budgets for the reason
     Drift. So that nodes that were bought together aren't replaced together, each may become older
     by up to a tenth of this, or by up to an hour if that is more. Unset means no limit."""
+    termination_grace_period: Annotated[Duration, between("1m", "168h")] | None = None
+    """How long the drain of a node may take that has to go (Drift, Unhealthy, PoolDeleted). Pods
+    that their budgets or annotations still hold are then deleted, so that each has as much of its
+    own grace period as fits. Unset means that growth never deletes pods, and such a drain waits."""

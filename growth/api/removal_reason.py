@@ -31,6 +31,11 @@ class RemovalMeaning:
     disruption: DisruptionReason | None = None
     """What a pool's disruption budgets count it as; None if they don't count it."""
 
+    @property
+    def may_end_pods(self) -> bool:
+        """Whether pods may be ended if their time is up: never to save money."""
+        return self.drains and not self.saves
+
 
 class RemovalReason(StrEnum):
     """Why a machine is given back."""

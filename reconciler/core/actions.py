@@ -118,6 +118,9 @@ class Evict(msgspec.Struct, frozen=True, kw_only=True):
     namespace: str
     name: str
     uid: str
+    ends_within: int | None = None
+    """Where the time of its drain is up: it has so many seconds, and is deleted if its budgets
+    refuse the eviction."""
 
 
 class HoldSeat(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,9 +1,10 @@
 """Asks the API server to move a pod away, and remembers what it said.
 
-This is the only way in which growth ends a pod: the server checks the pod's budgets and refuses an
-eviction that would break one. If the pod is gone, or another one has its name, the eviction has
-succeeded. A refusal is an answer, not an error: it concerns this pod only and delays no other. The
-step fails only if the server itself has a problem.
+The server checks the pod's budgets and refuses an eviction that would break one. Only if the time
+of the pod's drain is up (`terminationGracePeriod`), growth deletes a pod whose eviction was
+refused; it ends pods in no other way. If the pod is gone, or another one has its name, the eviction
+has succeeded. A refusal is an answer, not an error: it concerns this pod only and delays no other.
+The step fails only if the server itself has a problem.
 """
 
 from __future__ import annotations
@@ -38,9 +39,17 @@ class EvictionRefusal(msgspec.Struct, frozen=True):
 
 async def evict(connection: Connection, pod: Evict) -> EvictionRefusal | None:
     """Evict one pod; None if it goes, or has gone already."""
-    path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}/eviction"
+    refusal = await _asked(connection, "POST", f"{_path(pod)}/eviction", _eviction(pod))
+    if refusal is None or pod.ends_within is None:
+        return refusal
+    return await _asked(connection, "DELETE", _path(pod), _options(pod))
+
+
+async def _asked(
+    connection: Connection, verb: str, path: str, body: dict[str, object]
+) -> EvictionRefusal | None:
     try:
-        await connection.request("POST", path, body=_eviction(pod))
+        await connection.request(verb, path, body=body)
     except (NotFound, Conflict):
         return None
     # A 429, as for an overloaded server, but about this pod: waiting for it must delay nothing
@@ -58,12 +67,15 @@ async def evict(connection: Connection, pod: Evict) -> EvictionRefusal | None:
 
 async def pod_is_gone(connection: Connection, pod: Evict) -> bool:
     """Whether the pod no longer exists, or another one has its name."""
-    path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}"
     try:
-        found = decode_pod((await connection.request("GET", path)).body)
+        found = decode_pod((await connection.request("GET", _path(pod))).body)
     except NotFound:
         return True
     return found.metadata.uid != pod.uid
+
+
+def _path(pod: Evict) -> str:
+    return f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}"
 
 
 def _eviction(pod: Evict) -> dict[str, object]:
@@ -71,10 +83,18 @@ def _eviction(pod: Evict) -> dict[str, object]:
         "apiVersion": "policy/v1",
         "kind": "Eviction",
         "metadata": {"name": pod.name, "namespace": pod.namespace},
-        # Without it the new pod of a StatefulSet, which has the same name, would be evicted in
-        # turn.
-        "deleteOptions": {"preconditions": {"uid": pod.uid}},
+        "deleteOptions": _options(pod),
     }
+
+
+def _options(pod: Evict) -> dict[str, object]:
+    # Without the uid, the new pod of a StatefulSet, which has the same name, would end in turn.
+    told: dict[str, object] = {
+        "apiVersion": "v1",
+        "kind": "DeleteOptions",
+        "preconditions": {"uid": pod.uid},
+    }
+    return told if pod.ends_within is None else {**told, "gracePeriodSeconds": pod.ends_within}
 
 
 def evicted(

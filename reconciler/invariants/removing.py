@@ -140,11 +140,23 @@ def _freed(name: str, world: World) -> Iterator[Breach]:
 def _evicted(step: Evict, world: World) -> Iterator[Breach]:
     # By the removal that exists, not by the rule that evicts: an eviction is allowed only where the
     # intent is written.
-    drained = (each for each in world.removals.values() if each.spec.reason.meaning.drains)
+    drained = [each for each in world.removals.values() if each.spec.reason.meaning.drains]
     nodes = (world.cluster.occupancy(each.spec.node_name) for each in drained)
     if not any(pod.metadata.uid == step.uid for node in nodes for pod in node.pods):
         text = f"pod {step.namespace}/{step.name} would be evicted, but its node isn't drained"
         yield Breach(invariant=Invariant.PODS_KEEP_NODES, text=text)
+    if step.ends_within is not None and not any(_ends_pods(each, step, world) for each in drained):
+        text = f"pod {step.namespace}/{step.name} would be deleted, but its drain has no end"
+        yield Breach(invariant=Invariant.PODS_KEEP_NODES, text=text)
+
+
+def _ends_pods(removal: NodeRemovalRequest, step: Evict, world: World) -> bool:
+    """Whether the pod's pool limits the time of drains, and its node doesn't go to save money."""
+    pool = world.pools.get(removal.spec.pool)
+    is_limited = pool is not None and pool.spec.disruption.termination_grace_period is not None
+    pods = world.cluster.occupancy(removal.spec.node_name).pods
+    is_there = any(pod.metadata.uid == step.uid for pod in pods)
+    return is_limited and is_there and not removal.spec.reason.meaning.saves
 
 
 def _cordoned(node: Node) -> Iterator[Breach]:

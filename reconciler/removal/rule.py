@@ -20,11 +20,10 @@ from reconciler.removal.drain.surplus import steps_for_surplus
 from reconciler.removal.orphans import ages, is_for_orphan, orphans, removals_of_orphans
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.instant import Instant
-    from growth.scheduling.pod import Pod
     from reconciler.core.step import Step
     from reconciler.core.world import World
     from reconciler.facts.listings import SightedCloud
@@ -56,7 +55,14 @@ def decide(world: World, now: Instant) -> Decision[RemovalLedger]:
         for name, step in steps
         if step.actions
     )
-    moved, rested = evictions(_moving(step for _, step in steps), world, now)
+    drained = [step for _, step in steps if isinstance(step, Draining)]
+    moved, rested = evictions(
+        # Of all draining nodes together, as pods may share a budget.
+        (pod for step in drained for pod in step.pods),
+        world,
+        now,
+        ending={uid: grace for step in drained for uid, grace in step.ending.items()},
+    )
     opening = (
         each
         for key, many in found.items()
@@ -67,11 +73,6 @@ def decide(world: World, now: Instant) -> Decision[RemovalLedger]:
         sequences=(*leftovers.free_leftover(world, seen), *sequences, *moved, *opening),
         wake_at=earliest((rested, *(step.wake_at for _, step in steps))),
     )
-
-
-def _moving(steps: Iterable[Step]) -> Iterator[Pod]:
-    """The pods whose turn it is, of all draining nodes together, as they may share a budget."""
-    return (pod for step in steps if isinstance(step, Draining) for pod in step.pods)
 
 
 def _remembered(

@@ -9,6 +9,7 @@ from growth.api.disruption import DisruptionReason
 from growth.keeping.answer import PODS_AT_ONCE
 from reconciler.core.actions import lane_subject
 from reconciler.core.decision import NEVER, Decision, earliest
+from reconciler.facts.ownership import pool_of_node
 from reconciler.replacement import asking
 from reconciler.replacement.at_rest import sight
 from reconciler.replacement.candidates import (
@@ -90,9 +91,16 @@ def _moved_for(
     reason: DisruptionReason, node: Node, scene: ReplacementScene
 ) -> tuple[tuple[Pod, ...] | None, float]:
     """The pods that would move, or None if one may not; and when that may end by itself."""
+    kept = scene.world.cluster.occupancy(node.name).keepers
     if reason is DisruptionReason.UNHEALTHY:
-        return scene.world.cluster.occupancy(node.name).keepers, NEVER
-    return movable(node, scene.look) if is_in_use(node, scene.world) else (None, NEVER)
+        return kept, NEVER
+    if not is_in_use(node, scene.world):
+        return None, NEVER
+    pool = scene.world.pools[pool_of_node(node)]
+    if pool.spec.disruption.termination_grace_period is None:
+        return movable(node, scene.look)
+    # What may not be moved is ended when the time of the drain is up.
+    return (None if any(pod.is_terminating for pod in kept) else kept), NEVER
 
 
 def _search(scene: ReplacementScene) -> Decision[ReplacementLedger]:

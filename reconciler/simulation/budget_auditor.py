@@ -14,11 +14,13 @@ from growth.api.noderemovalrequest import NodeRemovalRequest
 from reconciler.simulation.cloud import pool_of_simulated_node
 from reconciler.simulation.evictions import counts_as_healthy
 from reconciler.simulation.faults import SimulatedFault
+from reconciler.simulation.kubelets import GRACE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from growth.api.disruption import BudgetWindow, DisruptionReason, NodeDisruptionBudget
+    from growth.scheduling.pod import Pod
     from reconciler.core.actions import Evict
     from reconciler.effects.eviction import EvictionRefusal
     from reconciler.simulation.evictions import Evictions
@@ -33,6 +35,7 @@ DISTANCES: Final = (-300.0, 0.0, 300.0)
 """Seconds by which the clock of a process may be wrong; windows are longer than that."""
 OF_POOLS: Final = "pools stay within their budgets"
 OF_PODS: Final = "evictions stay within budgets"
+ENDED: Final = "a pod is ended only if its time is up"
 
 
 class BudgetAuditor:
@@ -114,9 +117,32 @@ class BudgetAuditor:
         pod = self._server.kind("pods").named(asked.name, namespace=asked.namespace)
         is_counted = pod is not None and counts_as_healthy(pod) and self._evictions.is_up_to_date
         refused = self._evict(asked)
-        if is_counted and refused is None and (short := self._evictions.lacking(pod)):
+        if asked.ends_within is not None:
+            self._check_time(asked, pod)
+        elif is_counted and refused is None and (short := self._evictions.lacking(pod)):
             self._breach(OF_PODS, f"{asked.name} is evicted, and {short[0]} lacks pods")
         return refused
+
+    def _check_time(self, asked: Evict, pod: Pod | None) -> None:
+        """Check that a pod is deleted only where the time of its node's drain is up."""
+        removal = None if pod is None else self._removal_of(pod.spec.node_name)
+        if pod is None or removal is None:
+            return
+        pool: NodePool | None = self._server.kind(NodePool.__name__).named(removal.spec.pool)
+        period = None if pool is None else pool.spec.disruption.termination_grace_period
+        if period is None or removal.spec.reason.meaning.saves:
+            self._breach(ENDED, f"{asked.name}, though its pool says nothing of it")
+            return
+        began = removal.metadata.creation_timestamp or self._server.wall
+        grace = pod.spec.termination_grace_period_seconds
+        left = period.seconds - (self._server.wall - began).total_seconds()
+        wrong = max(map(abs, self._distances))
+        if left - wrong > max(GRACE if grace is None else grace, 1) + 1:
+            self._breach(ENDED, f"{asked.name} {left:.0f} s before the end of its drain")
+
+    def _removal_of(self, node: str) -> NodeRemovalRequest | None:
+        removals = self._server.kind(NodeRemovalRequest.__name__).objects.values()
+        return next((each for each in removals if each.spec.node_name == node), None)
 
 
 def allowed(

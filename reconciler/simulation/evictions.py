@@ -1,4 +1,4 @@
-"""The eviction API and the disruption controller.
+"""The eviction API and the disruption controller, and pods that are deleted instead.
 
 A healthy pod is evicted only if its budget allows a disruption, which is subtracted at once; the
 controller counts again a moment later. A pod with two budgets can never be evicted.
@@ -103,14 +103,14 @@ class Evictions:
             return None
         counting = budgets.of_pod(pod, self._server.kind(BUDGETS).objects.values())
         why = budgets.budget_objection(pod, counting)
-        if why is not None:
+        if why is not None and asked.ends_within is None:
             return EvictionRefusal(why)
         # Before the controller counts again: two evictions at the same moment would otherwise both
         # be allowed.
-        if counting and pod.status.phase == "Running" and not pod.is_terminating:
+        if why is None and counting and pod.status.phase == "Running" and not pod.is_terminating:
             self._take_one(Key(asked.namespace, counting[0].metadata.name))
         self._is_evicting = True
-        self._kubelets.end(key)
+        self._kubelets.end(key, within=asked.ends_within)
         self._is_evicting = False
         return None
 

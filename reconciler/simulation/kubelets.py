@@ -41,16 +41,17 @@ class Kubelets:
         self._timeline = around.timeline
         server.kind("pods").heard_by.append(self._pod_changed)
 
-    def end(self, key: Key) -> None:
-        """Delete a pod; a running one ends within its grace period."""
+    def end(self, key: Key, *, within: int | None = None) -> None:
+        """Delete a pod; a running one ends within its grace period, or within so many seconds."""
         pod: Pod = self._server.kind("pods").objects[key]
         self.wished.add(pod.metadata.uid)
         # As in Kubernetes: the end of a pod that runs nowhere needs no kubelet to confirm it.
         if not pod.spec.node_name:
             self._server.delete("pods", key)
-        elif not pod.is_terminating:
+        elif not pod.is_terminating or within is not None:
             said = pod.spec.termination_grace_period_seconds
             grace = GRACE if said is None else said
+            grace = grace if within is None else min(within, grace)
             stamp = (self._server.wall + timedelta(seconds=grace)).isoformat()
             self._server.change("pods", key, lambda found: with_deletion(found, stamp))
             self._timeline.after(min(ENDS_AFTER, grace), self._confirm, key, pod.metadata.uid)

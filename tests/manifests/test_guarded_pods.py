@@ -1,4 +1,4 @@
-"""A pod is nominated to its machine, and nothing else of it changes by the reconciler's token."""
+"""With the token of the reconciler, a pod is nominated to its machine or ended on it: no more."""
 
 from __future__ import annotations
 
@@ -76,3 +76,27 @@ WAYS: Final[dict[str, dict[str, Any]]] = {
 @pytest.mark.parametrize("way", WAYS)
 def test_with_the_reconcilers_token_nothing_else_of_a_pod_changes(stolen: Path, way: str) -> None:
     assert NOTHING_ELSE in written(stolen, WAYS[way])
+
+
+def ended(stolen: Path, pod: str, query: str = "") -> str:
+    path = f"/api/v1/namespaces/default/pods/{pod}{query}"
+    return asked(stolen, "DELETE", path, {"apiVersion": "v1", "kind": "DeleteOptions"})
+
+
+def test_with_the_reconcilers_token_only_pods_on_growths_nodes_are_deleted(
+    installed: LiveCluster, stolen: Path
+) -> None:
+    refused = "growth deletes only pods on its own nodes"
+    wait_until(lambda: refused in ended(stolen, POD, "?dryRun=All"), "the policy")
+    places = {"guarded-elsewhere": "of-somebody-else", "guarded-here": OURS}
+    for name, node in places.items():
+        spec = {"nodeName": node, "containers": [{"name": "main", "image": "none"}]}
+        installed.create(
+            {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
+        )
+    try:
+        assert refused in ended(stolen, "guarded-elsewhere")
+        assert "deletionTimestamp" in ended(stolen, "guarded-here")
+    finally:
+        force = ("--grace-period=0", "--force", "--ignore-not-found")
+        installed.kubectl("delete", "pod", *places, *force)

@@ -68,6 +68,7 @@ UNUSED: Final[dict[tuple[str, str], str]] = {
     ("tokenreviews", "create"): "metrics are asked for from another machine",
     ("subjectaccessreviews", "create"): "metrics are asked for from another machine",
     ("pods/eviction", "create"): "nodes with pods are drained where something replaces them",
+    ("pods", "delete"): "a pool limits how long drains take, and a budget doesn't yield",
     ("pods/status", "patch"): "a pod that nothing else could hold is nominated to its node",
     ("nodes", "delete"): "a machine is given back when it was idle for long enough",
     ("nodes", "get"): "a Node whose making was not answered is looked at",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from growth.kube.cache.resource import key_of
@@ -110,6 +111,25 @@ async def test_a_pod_stays_because_of(answer: ApiError, seconds: float) -> None:
             )
         await stage.do(WEB)
         assert stage.effects.heard.evictions[WEB.uid].times == 0, "it went in the end"
+
+
+@pytest.mark.parametrize("answer", [refused(429, cause="DisruptionBudget"), refused(500)])
+async def test_a_pod_whose_time_is_up_is_deleted_if_its_budgets_refuse(answer: ApiError) -> None:
+    async with staged() as stage:
+        placed(stage, "web-0")
+        stage.api.refusals[ASKED] = [answer]
+        await stage.do(msgspec.structs.replace(WEB, ends_within=20))
+        assert f"{PODS}/web-0" not in stage.api.objects
+        assert stage.effects.heard.evictions[WEB.uid].refused == ""
+
+
+async def test_a_pod_whose_time_is_up_stays_if_nobody_may_delete_it() -> None:
+    async with staged() as stage:
+        placed(stage, "web-0")
+        stage.api.refusals[ASKED] = [refused(429, cause="DisruptionBudget")]
+        stage.api.refusals["DELETE pods"] = [refused(403, message="no right")]
+        await stage.do(msgspec.structs.replace(WEB, ends_within=20))
+        assert stage.effects.heard.evictions[WEB.uid].refused == "no right"
 
 
 async def test_a_server_in_trouble_has_said_nothing_of_the_pod() -> None:

@@ -12,12 +12,15 @@
     given up   the node stays as it was, because a person intervened, or, if it goes for cost or
                drift only, because a pod may not be moved or doesn't go in time
 
-The drain of a sick node or of a deleted pool is never given up because of pods. It needs no memory:
-the removal's own history records when it began and what was reported.
+The drain of a sick node or of a deleted pool is never given up because of pods, and neither is that
+of a drifted node if the pool says how long a drain may take: then pods that are left are ended
+(ending.py). It needs no memory: the removal's own history records when it began and what was
+reported.
 """
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import TYPE_CHECKING, Final
 
 from growth.keeping.wanting import KeepingReason, kept_by_hand
@@ -32,14 +35,16 @@ from reconciler.core.decision import earliest
 from reconciler.core.step import Step
 from reconciler.facts.cordons import bears_our_cordon, cordoned
 from reconciler.removal.drain import history as drain_history
+from reconciler.removal.drain.ending import grace_left, seconds_left, seconds_until_ended
 from reconciler.removal.drain.evicting import holding_budget
 from reconciler.removal.drain.returning import seconds_left_alone
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.instant import Instant
+    from growth.scheduling.moving import Obstacle
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
     from reconciler.core.world import World
@@ -53,6 +58,8 @@ class Draining(Step, frozen=True, kw_only=True):
 
     pods: tuple[Pod, ...] = ()
     """The pods to evict next."""
+    ending: Mapping[str, int] = {}
+    """Of these, the pods that end even if their budgets refuse: the seconds they have, by uid."""
 
 
 def drain_objection(removal: NodeRemovalRequest, node: Node, world: World, now: Instant) -> str:
@@ -75,6 +82,8 @@ def drain_objection(removal: NodeRemovalRequest, node: Node, world: World, now: 
 def _unwilling(
     removal: NodeRemovalRequest, pods: Iterable[Pod], world: World, now: Instant
 ) -> Iterator[str]:
+    if isfinite(seconds_left(removal, world, now)):
+        return
     pods = tuple(pods)
     for pod in pods:
         found = None if pod.is_terminating else reluctance(pod, world.cluster, now)
@@ -113,26 +122,57 @@ def pods_to_drain(node: Node, world: World, now: Instant) -> tuple[Pod, ...]:
 def _going_on(
     removal: NodeRemovalRequest, node: Node, pods: tuple[Pod, ...], world: World, now: Instant
 ) -> Draining:
-    lowest = min(pod.spec.priority for pod in pods)
-    turn = tuple(pod for pod in pods if pod.spec.priority == lowest)
+    left = seconds_left(removal, world, now)
+    until = {pod.metadata.uid: seconds_until_ended(pod, left, now) for pod in pods}
+    # Where the drain may take as long as it wants, such a pod has ended it already.
+    held = _held(removal, pods, world, now) if isfinite(left) else {}
+    turn = _turn(pods, held)
     # While the next report must wait, the reasons aren't worked out: a drain is looked at in each
     # pass.
     waits = tuple(drain_history.waits(removal, now))
-    stuck = {} if waits else dict(_stuck(turn, removal, world, now))
-    told = drain_history.stuck(removal, node, stuck, now)
-    left_alone = {pod.metadata.uid: seconds_left_alone(pod, removal, now) for pod in turn}
+    named = {} if waits else dict(_stuck(turn, removal, world, now))
+    stuck = named if waits else named | {each.pod: each.why for each in held.values()}
+    left_alone = {pod.metadata.uid: seconds_left_alone(pod, removal, now) for pod in pods}
     ends = (
         *left_alone.values(),
+        *until.values(),
         *(seconds_until_overdue(pod, now) for pod in turn if pod.is_terminating),
+        *(each.passes_at - now.monotonic for each in held.values() if each.passes_at is not None),
         *waits,
         world.timing.drain_wait - drain_history.waited(removal, now),
     )
+    ending = tuple(
+        pod for pod in pods if until[pod.metadata.uid] <= 0 and left_alone[pod.metadata.uid] <= 0
+    )
+    due = (pod for pod in turn if _is_due(pod, now, left_alone[pod.metadata.uid]))
     return Draining(
-        actions=told,
+        actions=drain_history.stuck(removal, node, stuck, now),
         why="pods are still on the node",
         wake_at=earliest(now.monotonic + end for end in ends if end > 0),
-        pods=tuple(pod for pod in turn if _is_due(pod, now, left_alone[pod.metadata.uid])),
+        pods=tuple({pod.metadata.uid: pod for pod in (*due, *ending)}.values()),
+        ending={pod.metadata.uid: grace_left(pod, left) for pod in ending},
     )
+
+
+def _held(
+    removal: NodeRemovalRequest, pods: Iterable[Pod], world: World, now: Instant
+) -> Mapping[str, Obstacle]:
+    """The pods that may not be moved, by uid: they stay until the time of the drain is up."""
+    if not removal.spec.reason.meaning.is_optional:
+        return {}
+    found = (
+        (pod.metadata.uid, reluctance(pod, world.cluster, now))
+        for pod in pods
+        if not pod.is_terminating
+    )
+    return {uid: obstacle for uid, obstacle in found if obstacle is not None}
+
+
+def _turn(pods: tuple[Pod, ...], held: Container[str]) -> tuple[Pod, ...]:
+    """The pods of the lowest priority, of those that may be moved."""
+    movable = [pod for pod in pods if pod.metadata.uid not in held]
+    lowest = min((pod.spec.priority for pod in movable), default=0)
+    return tuple(pod for pod in movable if pod.spec.priority == lowest)
 
 
 def _is_due(pod: Pod, now: Instant, left_alone: float) -> bool:
@@ -167,7 +207,9 @@ def _detaching(
     if not is_attached or not node.is_ready or removal.status.remove_attempted_at is not None:
         return None
     told = drain_history.emptied(removal, now)
-    left = DETACHED_WITHIN - drain_history.empty_for(removal, now)
+    left = min(
+        DETACHED_WITHIN - drain_history.empty_for(removal, now), seconds_left(removal, world, now)
+    )
     if not told and left <= 0:
         return None
     return Draining(actions=told, why="volumes are being detached", wake_at=now.monotonic + left)

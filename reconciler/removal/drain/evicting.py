@@ -3,6 +3,7 @@
 An eviction that a budget would refuse isn't tried: when another pod of the budget becomes ready,
 the budget changes and wakes the loop. Evictions that a budget's status doesn't show yet are counted
 here. A refused eviction is retried after a pause that grows each time, for each pod separately.
+Where the time of a drain is up, budgets no longer hold its pods.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from reconciler.core.actions import Evict, Sequence, pod_subject
 from reconciler.core.decision import NEVER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
     from growth.instant import Instant
     from growth.scheduling.cluster import NamespacedName
@@ -28,14 +29,19 @@ MOST_AT_ONCE: Final = 100
 """The most evictions under way at a time, whatever the size of a pool."""
 LONGEST_REST: Final = 10.0
 """Seconds; the first pause takes one second, and each further one doubles it."""
+NOTHING_ENDS: Final[Mapping[str, int]] = {}
+"""No drain has reached the end of its time."""
 MOST_DOUBLED: Final = 10
 """The most doublings: more than the longest pause needs, and few enough not to overflow."""
 
 
 def evictions(
-    pods: Iterable[Pod], world: World, now: Instant
+    pods: Iterable[Pod], world: World, now: Instant, *, ending: Mapping[str, int] = NOTHING_ENDS
 ) -> tuple[tuple[Sequence, ...], float]:
-    """The evictions to try now, and when the next pause ends."""
+    """The evictions to try now, and when the next pause ends.
+
+    Pods in `ending` go even if their budgets refuse: they have so many seconds.
+    """
     waiting = sorted(pods, key=lambda pod: (pod.name, pod.metadata.uid))
     asked = {pod.metadata.uid for pod in waiting if not world.is_free(pod_subject(pod))}
     taken = Counter(
@@ -53,18 +59,27 @@ def evictions(
     # The nodes of a deleted pool are drained all at once: with a thousand of them the API server
     # would get thirty thousand calls in one moment, and growth's other calls would wait behind
     # them.
-    going = islice(_allowed(due, world, taken), max(MOST_AT_ONCE - len(asked), 0))
-    found = tuple(_eviction(pod) for pod in going)
+    going = islice(_allowed(due, world, taken, ending), max(MOST_AT_ONCE - len(asked), 0))
+    found = tuple(_eviction(pod, ending.get(pod.metadata.uid)) for pod in going)
     return found, min((end for end in rests.values() if end > now.monotonic), default=NEVER)
 
 
-def _allowed(pods: Iterable[Pod], world: World, taken: Counter[NamespacedName]) -> Iterator[Pod]:
+def _allowed(
+    pods: Iterable[Pod],
+    world: World,
+    taken: Counter[NamespacedName],
+    ending: Container[str],
+) -> Iterator[Pod]:
     """Pods that their budgets allow to go, counted one after the other, and those already going."""
     for pod in pods:
         if pod.is_terminating or _is_going(pod, world):
             yield pod
             continue
         allowed = _budgets(pod, world)
+        if pod.metadata.uid in ending:
+            taken.update(allowed.keys())
+            yield pod
+            continue
         if not holding_budget(pod, world) and all(
             taken[name] < most for name, most in allowed.items()
         ):
@@ -103,7 +118,15 @@ def _budgets(pod: Pod, world: World) -> Mapping[NamespacedName, int]:
     return {(each.metadata.namespace, each.metadata.name): each.allowed for each in found}
 
 
-def _eviction(pod: Pod) -> Sequence:
-    step = Evict(namespace=pod.metadata.namespace, name=pod.metadata.name, uid=pod.metadata.uid)
-    why = f"evicted: its node {pod.spec.node_name} is drained"
+def _eviction(pod: Pod, ends_within: int | None) -> Sequence:
+    step = Evict(
+        namespace=pod.metadata.namespace,
+        name=pod.metadata.name,
+        uid=pod.metadata.uid,
+        ends_within=ends_within,
+    )
+    is_drained = f"its node {pod.spec.node_name} is drained"
+    why = f"evicted: {is_drained}"
+    if ends_within is not None:
+        why = f"ended in {ends_within} s: {is_drained}, and the time for it is up"
     return Sequence(subject=pod_subject(pod), steps=(step,), why=why)
