@@ -1,8 +1,9 @@
 """How long the scaling policies of many pools take in one pass.
 
-Every node has pods and nothing is to be done, as in a calm cluster. The first pass is that of a new
-leader, which also adds up what all pods request for the first time; every other rule finds the sums
-then. In a run, all pools by utilisation are due; in other passes, their last decisions stand.
+Every node has pods and nothing is to be done, as in a calm cluster. At first, a new leader also
+adds up what all pods request; every other rule finds the sums then. In a run, all pools by
+utilisation are due; in other passes, their last decisions stand. Pools that get no turn in a pass
+get one in the next, so both the longest pass and all of them together are told.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ from reconciler.seeing.indexes import Views
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from reconciler.core.world import World
 
 GOAL: Final = 100.0
 """Milliseconds, for 200 pools of 50 nodes."""
 SAMPLES: Final = 20
-PASSES: Final = (("first pass", 0.0), ("a second later", 1.0), ("next run", 62.0))
+PASSES: Final = (("at first", 0.0), ("a second later", 1.0), ("next run", 62.0))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,20 +55,34 @@ def run(arguments: argparse.Namespace) -> None:
     for policy in (ScalingPolicyName.UTILISATION, ScalingPolicyName.DESIRED):
         rounds = [[*_passes(_world(arguments, policy))] for _ in range(arguments.rounds)]
         told = (
-            f"{title} {min(taken):.0f} ms"
+            _told(title, taken)
             for (title, _), taken in zip(PASSES, zip(*rounds, strict=True), strict=True)
         )
         print(f"  {policy:12} {', '.join(told)}")
 
 
-def _passes(world: World) -> Iterator[float]:
-    """Milliseconds of each pass."""
+def _told(title: str, rounds: Sequence[Sequence[float]]) -> str:
+    """The longest pass, and all passes until every pool has had its turn."""
+    longest = min(max(taken) for taken in rounds)
+    together = min(sum(taken) for taken in rounds)
+    count = min(map(len, rounds))
+    more = f" ({count} passes, {together:.0f} ms together)" if count > 1 else ""
+    return f"{title} {longest:.0f} ms{more}"
+
+
+def _passes(world: World) -> Iterator[Sequence[float]]:
+    """Milliseconds of the passes at each of these moments."""
     for _, later in PASSES:
         now = Instant(NOW.monotonic + later, NOW.wall + timedelta(seconds=later))
-        began = time.process_time()
-        section = scaling.decide(world, now).section
-        yield (time.process_time() - began) * 1000
-        world = world.remembering(replace(world.ledger, scaling=section))
+        taken: list[float] = []
+        wake_at = now.monotonic
+        while wake_at <= now.monotonic:
+            began = time.process_time()
+            decision = scaling.decide(world, now)
+            taken.append((time.process_time() - began) * 1000)
+            wake_at = decision.wake_at
+            world = world.remembering(replace(world.ledger, scaling=decision.section))
+        yield taken
 
 
 def _world(arguments: argparse.Namespace, policy: ScalingPolicyName) -> World:

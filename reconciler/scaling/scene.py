@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from growth.api.noderequest import COMING, NodeRequest
 from growth.scheduling.node import Node
 from growth.scheduling.pod import Pod
@@ -13,6 +15,7 @@ from growth.scheduling.remembering import Remembers
 from reconciler.facts.fleet import CountedMachine, Fleet, fleet
 from reconciler.facts.ownership import nodes_by_pool
 from reconciler.facts.requested import all_requests
+from reconciler.scaling.pass_share import PassShare
 
 if TYPE_CHECKING:
     from reconciler.core.world import World
@@ -30,6 +33,8 @@ class ScalingScene(Remembers, frozen=True, kw_only=True, dict=True):
     """Purchases whose machine doesn't serve yet."""
     nodes: Mapping[str, tuple[Node, ...]]
     pending: tuple[Pod, ...]
+    share: PassShare = msgspec.field(default_factory=PassShare)
+    """What the policies may still look at in this pass."""
 
 
 def scaling_scene(world: World) -> ScalingScene:

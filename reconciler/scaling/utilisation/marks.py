@@ -50,6 +50,11 @@ def tainted_at(node: Node, keys: MarkKeys = OWN_MARKS) -> datetime | None:
     return next(filter(None, map(_moment, values)), None)
 
 
+def is_marked_by(node: Node, keys: MarkKeys = OWN_MARKS) -> bool:
+    """Whether the node has any of these taints."""
+    return not node.taint_keys.isdisjoint((*keys.taints, *keys.forces))
+
+
 def _moment(seconds: str) -> datetime | None:
     try:
         return datetime.fromtimestamp(int(seconds), UTC)

@@ -16,9 +16,11 @@ import msgspec
 
 from growth.api.scaling_status import ScalingHold, ScalingStep
 from growth.keeping.size import PoolSize
+from reconciler.scaling.scene import scaling_scene
 from reconciler.scaling.utilisation.bought import Purchase, purchase_for, with_purchase
 from reconciler.scaling.utilisation.deciding import RunReason, raised_to_minimum, run_once
 from reconciler.scaling.utilisation.looking import LOCK, group_looked_at, locked_counts, look_at
+from reconciler.scaling.utilisation.marks import MARKS_READ, is_marked_by
 from reconciler.scaling.utilisation.nodes import node_classes_of
 from reconciler.scaling.utilisation.sizing import (
     apart_after,
@@ -53,15 +55,33 @@ def sized_by_utilisation(world: World, pool: NodePool, now: Instant) -> PoolSize
         still = {"surplus": frozenset[str](), "overdue": frozenset[str](), "wake_at": inf}
         holds = (hold, *(each for each in before.holds if each.reason == LOCK))
         return _standing(look, msgspec.structs.replace(before, holds=holds, **still))
-    if _is_due(look, before):
-        return _decided(look, by_marks=True)
-    if not _is_urgent(look, before) or now.monotonic < before.looked_at + BETWEEN_LOOKS:
+    return _in_turn(look, before)
+
+
+def _in_turn(look: PoolLook, before: PoolSize) -> PoolSize:
+    """A decision, if it is time for one and this pass has room for it."""
+    now = look.now.monotonic
+    is_due = _is_due(look, before)
+    is_urgent = _is_urgent(look, before) and now >= before.looked_at + BETWEEN_LOOKS
+    if not (is_due or is_urgent):
         return _standing(look, before)
+    if not scaling_scene(look.world).share.takes(_work(look, before)):
+        return msgspec.structs.replace(_standing(look, before), wake_at=now)
+    if is_due:
+        return _decided(look, by_marks=True)
     early = _decided(look, by_marks=False)
     # Nodes are tainted in the interval only, but added, and found to have come, at any time.
     if early.step is ScalingStep.UP or early.holds != before.holds:
         return early
-    return _standing(look, msgspec.structs.replace(before, looked_at=now.monotonic))
+    return _standing(look, msgspec.structs.replace(before, looked_at=now))
+
+
+def _work(look: PoolLook, before: PoolSize) -> int:
+    """How much there is to look at: what pods request is known of all but the first time."""
+    if before.decided_at > -inf:
+        return len(look.nodes)
+    cluster = look.world.cluster
+    return sum(1 + len(cluster.occupancy(node.name).pods) for node in look.nodes)
 
 
 def _why_still(look: PoolLook) -> ScalingHold | None:
@@ -107,8 +127,9 @@ def _standing(look: PoolLook, before: PoolSize) -> PoolSize:
 def _closed_now(look: PoolLook, before: PoolSize) -> frozenset[str]:
     """Without nodes that are gone, or cordoned meanwhile; before the first run, those marked."""
     if before.decided_at == -inf:
-        classes = node_classes_of(group_looked_at(look, by_marks=True).nodes)
-        return frozenset(each.name for each in (*classes.tainted, *classes.forced))
+        keys = MARKS_READ[look.fields.escalator_marks]
+        marked = (node for node in look.nodes if is_marked_by(node, keys))
+        return frozenset(node.name for node in marked) - look.cordoned
     return (before.closed & {node.name for node in look.nodes}) - look.cordoned
 
 
