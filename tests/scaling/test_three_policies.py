@@ -13,7 +13,17 @@ from reconciler.simulation.faults import SimulatedFault
 from tests.scaling.three import ALL, BY_NUMBER, BY_USE, CALM, DEMAND, MINUTE, MOST, Three
 
 STEPS = 8
-STORMY = 8
+SOME_FAULTS = (
+    SimulatedFault.WATCH_LAG,
+    SimulatedFault.WATCH_CUT,
+    SimulatedFault.LOST_ANSWER,
+    SimulatedFault.SERVER_ERROR,
+    SimulatedFault.CLOUD_LOST_ANSWER,
+    SimulatedFault.STOCK_OUT,
+    SimulatedFault.RESTART,
+    SimulatedFault.CORDON,
+    SimulatedFault.NOTHING_MOVES,
+)
 
 
 class Deed(NamedTuple):
@@ -72,13 +82,15 @@ def test_pods_of_a_pool_by_demand_get_their_nodes_in_company_as_alone() -> None:
     assert [waiting for _, waiting in together] == [waiting for _, waiting in alone]
 
 
-def settled(town: Three) -> None:
+def settled(town: Three, minutes: int) -> None:
     """Everybody stops, and the pools come to what they want."""
     town.measured.usual, town.measured.fails = 80, False
     for name, number in ((DEMAND, 5), (BY_USE, 10), (BY_NUMBER, 4)):
         town.wants(name, number)
     town.scaled(3)
-    town.passes(40 * MINUTE)
+    for name in ALL:
+        town.lasts_for_good(name)
+    town.passes(minutes * MINUTE)
     assert town.waiting() == 0
     assert len(town.nodes(BY_NUMBER)) == town.status(BY_NUMBER).desired_nodes == 3
     seen = {each.name: each.value for each in town.status(BY_USE).seen}
@@ -88,19 +100,26 @@ def settled(town: Three) -> None:
     assert set(town.names(DEMAND)) <= used, "idle nodes have gone"
 
 
-@pytest.mark.parametrize(
-    "seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 9))]
-)
-@pytest.mark.timeout(300)
-def test_after_a_storm_of_faults_each_pool_has_what_its_policy_wants(seed: int) -> None:
-    faults = tuple(SimulatedFault)
-    story = msgspec.structs.replace(CALM, seed=seed, minutes=STORMY + 1.0, faults=faults)
+def stormed(seed: int, faults: tuple[SimulatedFault, ...], *, minutes: int) -> Three:
+    """People change their minds each minute, and everything that can fails."""
+    story = msgspec.structs.replace(CALM, seed=seed, minutes=minutes + 1.0, faults=faults)
     town = Three(story=story, expireAfter="30m", terminationGracePeriod="5m")
-    for deed in deeds(seed, STORMY):
+    for deed in deeds(seed, minutes):
         done(town, deed)
         town.passes(MINUTE)
         assert all(len(town.nodes(name)) <= 2 * MOST for name in ALL)
-    settled(town)
+    return town
+
+
+def test_after_some_minutes_of_faults_each_pool_has_what_its_policy_wants() -> None:
+    settled(stormed(1, SOME_FAULTS, minutes=5), 20)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("seed", range(1, 9))
+def test_after_a_storm_of_all_faults_each_pool_has_what_its_policy_wants(seed: int) -> None:
+    settled(stormed(seed, tuple(SimulatedFault), minutes=20), 75)
 
 
 def told(kill: str = "") -> Three:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from growth.api.disruption import Disruption
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
@@ -15,12 +16,14 @@ from growth.kube.cache.resource import Key
 from growth.scheduling.metadata import Metadata
 from growth.scheduling.objects import Namespace, Pod
 from reconciler.core.measured import READ_EVERY
-from reconciler.facts.ownership import pool_of_node
+from reconciler.providers.kwok.catalogue import kwok_offerings
 from reconciler.simulation.cloud import SimulatedJoining
 from reconciler.simulation.living import Living
 from reconciler.simulation.process import Parts
 from reconciler.simulation.replicas import SimulatedWorkload
 from reconciler.simulation.story import Story
+from reconciler.simulation.trouble import SimulatedTrouble
+from reconciler.simulation.workload import NAMESPACE
 from tests.scaling.desired.group import Measured
 
 if TYPE_CHECKING:
@@ -78,7 +81,10 @@ class Three:
         self.server.create("KwokNodeClass", node_class())
         for name in self.pools:
             self.server.create("NodePool", pool(name, disruption))
-        self.server.create("namespaces", Namespace(Metadata(name="shop")))
+        self.server.create("namespaces", Namespace(Metadata(name=NAMESPACE)))
+        if story.faults:
+            # Nothing has to keep it: the timeline calls it.
+            SimulatedTrouble(self.living, offerings=kwok_offerings(node_class()))
         self.living.lives.begin()
         self.now = 0.0
         self._owners = {name: workload(name) for name in self.pools}
@@ -102,6 +108,20 @@ class Three:
         if BY_NUMBER in self.pools:
             self.server.change("NodePool", Key("", BY_NUMBER), changed)
 
+    def loses_node(self, name: str) -> None:
+        """A person deletes a Node whose machine keeps running."""
+        self.living.cloud.forgotten.add(name)
+        self.server.delete("nodes", Key("", name))
+
+    def lasts_for_good(self, of: str) -> None:
+        """A person lets the nodes of a pool become as old as they like."""
+
+        def changed(found: NodePool) -> NodePool:
+            spec = found.spec.model_copy(update={"disruption": Disruption()})
+            return found.model_copy(update={"spec": spec})
+
+        self.server.change("NodePool", Key("", of), changed)
+
     def passes(self, seconds: float) -> None:
         """So much time; use is measured every 15 seconds."""
         end = self.now + seconds
@@ -117,7 +137,8 @@ class Three:
     def nodes(self, of: str) -> list[Node]:
         """The nodes of a pool, the oldest first."""
         found = self.server.kind("nodes").objects.values()
-        ours = [node for node in found if pool_of_node(node) == of]
+        # By their names: in a storm, a kubelet may write any pool on its Node.
+        ours = [node for node in found if node.name.startswith(f"{of}-")]
         return sorted(ours, key=lambda node: (node.metadata.creation_timestamp or "", node.name))
 
     def names(self, of: str) -> list[str]:
@@ -145,10 +166,9 @@ class Three:
         removal: NodeRemovalRequest | None = event.new
         if removal is None or event.old is not None:
             return
-        node = self.server.kind("nodes").named(removal.spec.node_name)
         pool, reason = removal.spec.pool, removal.spec.reason
-        if node is not None and pool_of_node(node) != pool:
-            self.touched.append(f"{removal.name} of {pool_of_node(node)} goes for {pool}")
+        if not removal.spec.node_name.startswith(f"{pool}-"):
+            self.touched.append(f"{removal.name} goes for {pool}")
         if (reason in FOR_A_POLICY and pool == DEMAND) or (reason in FOR_COST and pool != DEMAND):
             self.touched.append(f"{removal.name} of {pool} goes for {reason}")
 
@@ -187,5 +207,5 @@ def workload(pool: str) -> SimulatedWorkload:
     }
     template = msgspec.convert(document, Pod)
     return SimulatedWorkload(
-        name=pool, uid=f"uid-{pool}", namespace="shop", template=template, pods={}
+        name=pool, uid=f"uid-{pool}", namespace=NAMESPACE, template=template, pods={}
     )
