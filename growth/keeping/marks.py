@@ -25,6 +25,7 @@ from growth.api.wellknown import (
 from growth.api.written import ServerTypeName
 from growth.foreign_text import parse_money, time_or_none
 from growth.scheduling.moving import KARPENTERS
+from growth.scheduling.taints import NO_EXECUTE
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -81,7 +82,11 @@ def is_unregistered(node: Node) -> bool:
 
 def is_held_back(node: Node) -> bool:
     """Whether the control plane still keeps pods off the node."""
-    return not node.taint_keys.isdisjoint(OF_THE_CONTROL_PLANE)
+    # The same taint with NoExecute keeps no pod off: each one tolerates it for five minutes, by
+    # admission. And while the other effect is removed at once, this one goes in rounds of 5 s.
+    return any(
+        each.key in OF_THE_CONTROL_PLANE and each.effect != NO_EXECUTE for each in node.spec.taints
+    )
 
 
 def is_cordoned_by_a_person(node: Node) -> bool:

@@ -10,6 +10,7 @@ from prometheus_client import Histogram
 from reconciler.figures.durations import NodeDurations
 from reconciler.figures.effects import EffectFigures
 from reconciler.figures.gauges import WorldGauges
+from reconciler.figures.openings import OpeningFigures
 from reconciler.figures.plans import PlanFigures
 from reconciler.figures.removals import RemovalFigures
 from reconciler.figures.scaling import ScalingFigures
@@ -56,6 +57,7 @@ class Figures:
         self._removals = RemovalFigures(registry)
         self._scaling = ScalingFigures(registry)
         self._durations = NodeDurations(registry)
+        self._openings = OpeningFigures(registry)
         self._effects = EffectFigures(registry)
         self._shown: tuple[World, Instant] | None = None
         self._waiting: asyncio.TimerHandle | None = None
@@ -78,6 +80,7 @@ class Figures:
         self._removals.look(world)
         self._scaling.look(world)
         self._durations.look(world)
+        self._openings.look(world)
         self._stages.look(world, now)
 
     def forget(self) -> None:
@@ -88,6 +91,7 @@ class Figures:
         self._removals.forget()
         self._scaling.forget()
         self._durations.forget()
+        self._openings.forget()
         self._stages.forget()
 
     def also(self, announce: Callable[[Point], None]) -> Callable[[Point], None]:

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 from growth.api.noderequest import RequestPhase
 from growth.foreign_text import time_or_none
+from growth.scheduling.owners import workload_of
 from reconciler.facts.requested import unconfirmed
+from reconciler.facts.seats import seats_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -48,12 +50,20 @@ class Passed(NamedTuple):
     seconds: float
 
 
+class Seat(StrEnum):
+    """Whether a machine was bought for a pod, and whether the pod was bound as planned."""
+
+    NONE = "none"
+    PLANNED = "planned"
+    """It is on a machine that was bought for pods of its workload."""
+    OTHER = "other"
+
+
 class Arrived(NamedTuple):
     """A pod was bound, `seconds` after it was seen as demand."""
 
     seconds: float
-    has_machine: bool
-    """Whether a machine was bought for it."""
+    seat: Seat
 
 
 @dataclass
@@ -134,7 +144,7 @@ class Journeys:
             pod = self._pod_of(journey.namespace, journey.name)
             if pod is not None and pod.metadata.uid == uid and pod.spec.node_name:
                 yield Passed(JourneyStage.BOUND, self._step(journey, now))
-                yield Arrived(now - journey.seen_at, bool(journey.machine))
+                yield Arrived(now - journey.seen_at, _seat(pod, journey, world))
 
     def _leave(self, machine: str) -> None:
         """Handle a failed machine: its pods are planned again."""
@@ -158,6 +168,16 @@ class Journeys:
         seconds = now - journey.at
         journey.at = now
         return seconds
+
+
+def _seat(pod: Pod, journey: _Journey, world: World) -> Seat:
+    if not journey.machine:
+        return Seat.NONE
+    request = world.requests.get(pod.spec.node_name)
+    # Pods of one workload may take each other's places.
+    is_among_its_own = request is not None and workload_of(pod) in seats_of(request)
+    is_planned = is_among_its_own or pod.spec.node_name == journey.machine
+    return Seat.PLANNED if is_planned else Seat.OTHER
 
 
 def _stages_of(machine: str, world: World) -> int | None:

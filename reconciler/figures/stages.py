@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, assert_never
 
 import prometheus_client as prometheus
 
-from reconciler.figures.journeys import Arrived, Journeys, JourneyStage, Passed
+from reconciler.figures.journeys import Arrived, Journeys, JourneyStage, Passed, Seat
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,9 +44,17 @@ class StageFigures:
             buckets=SECONDS,
             registry=registry,
         )
+        seats = prometheus.Counter(
+            "growth_pod_seats",
+            "Pods that a machine was bought for, by whether they were bound to a machine that was "
+            "bought for pods of their workload: planned, other",
+            ("seat",),
+            registry=registry,
+        )
         # Looked up once, because the pods of a burst are observed one by one.
         self._stages = {stage: stages.labels(stage.value) for stage in JourneyStage}
         self._whole = {True: whole.labels("yes"), False: whole.labels("no")}
+        self._seats = {seat: seats.labels(seat.value) for seat in (Seat.PLANNED, Seat.OTHER)}
 
     def look(self, world: World, now: Instant) -> None:
         """Record the stages that pods have reached."""
@@ -54,8 +62,10 @@ class StageFigures:
             match happened:
                 case Passed(stage=stage, seconds=seconds):
                     self._stages[stage].observe(seconds)
-                case Arrived(seconds=seconds, has_machine=has_machine):
-                    self._whole[has_machine].observe(seconds)
+                case Arrived(seconds=seconds, seat=seat):
+                    self._whole[seat is not Seat.NONE].observe(seconds)
+                    if seat in self._seats:
+                        self._seats[seat].inc()
                 case _:
                     assert_never(happened)
 

@@ -4,8 +4,8 @@ Missing labels, taints and annotations are added; topology labels only if no clo
 about to write them. Nothing that others wrote is changed.
 
 The start-up taint is removed last, when the node is Ready and each storage driver that asks for it
-has registered. A missing driver is waited for one minute, and then named in a condition. Machines
-of one plan wait a moment for each other (`together`).
+has registered. A missing driver is waited for one minute, and then named in a condition. What else
+a Ready node waits for is decided in `opening`.
 """
 
 from __future__ import annotations
@@ -37,8 +37,13 @@ from reconciler.core.actions import SetNode, machine, version_of
 from reconciler.core.decision import NEVER
 from reconciler.core.step import WAIT, Step
 from reconciler.facts.node_classes import node_class_of
-from reconciler.provisioning.holding import must_wait, seats_to_hold
-from reconciler.provisioning.together import AT_MOST, together_at
+from reconciler.provisioning.holding import seats_to_hold
+from reconciler.provisioning.opening import (
+    DRIVERS_WAIT,
+    missing_drivers,
+    opens_at,
+    waits_for_drivers,
+)
 from reconciler.provisioning.writing import happened, moved
 
 if TYPE_CHECKING:
@@ -52,8 +57,6 @@ if TYPE_CHECKING:
     from reconciler.core.world import World
     from reconciler.provisioning.look import ProvisioningLook
 
-DRIVERS_WAIT: Final = 60.0
-"""Seconds after Ready that a node waits for storage drivers."""
 DRIVERS: Final = "StorageDriversMissing"
 LONGEST: Final = 1024
 HANDED_ON: Final = (PLAN_ANNOTATION, REPLACES_ANNOTATION, TEMPLATE_ANNOTATION)
@@ -68,12 +71,12 @@ def step_with_node(
     # another subject.
     if not look.world.is_free(machine(node.name)):
         return otherwise
-    missing = tuple(_missing_drivers(node, look.world)) if node.is_ready else ()
-    may_serve = node.is_ready and not (missing and _is_waited_for(request, look))
+    missing = tuple(missing_drivers(node, look.world)) if node.is_ready else ()
+    may_serve = node.is_ready and not (missing and waits_for_drivers(request, look))
     is_opened = may_serve and is_unregistered(node)
-    opens_at = _opens_at(request, node, look) if is_opened else NEVER
-    if look.now.monotonic < opens_at < NEVER:
-        may_serve, otherwise = False, Step(wake_at=min(opens_at, otherwise.wake_at))
+    due = opens_at(request, node, look) if is_opened else NEVER
+    if look.now.monotonic < due < NEVER:
+        may_serve, otherwise = False, Step(wake_at=min(due, otherwise.wake_at))
     # Growth believes the record, but pods and people read what is written on the Node.
     written = look.world.misread.get(node.name, node)
     labels = dict(_labels(request, pool, written, look.world))
@@ -186,39 +189,6 @@ def _taints(pool: NodePool, node: Node, *, may_serve: bool, is_new: bool) -> tup
     if may_serve:
         wanted = tuple(taint for taint in wanted if taint.key != UNREGISTERED.key)
     return wanted
-
-
-def _missing_drivers(node: Node, world: World) -> Iterator[str]:
-    """Storage drivers that keep pods off the node until they register, and haven't yet."""
-    known = world.cluster.csi_nodes.get(node.name)
-    there = {each.name for each in known.drivers} if known is not None else set()
-    for name, driver in sorted(world.cluster.csi_drivers.items()):
-        # Only these drivers would hold pods up: for any other one that is missing the scheduler
-        # assumes that volumes can be attached.
-        if driver.spec.prevent_pod_scheduling_if_missing and name not in there:
-            yield name
-
-
-def _is_waited_for(request: NodeRequest, look: ProvisioningLook) -> bool:
-    ready_since = look.memory.ready.get(request.name, look.now.monotonic)
-    return look.now.monotonic < ready_since + DRIVERS_WAIT
-
-
-def _opens_at(request: NodeRequest, node: Node, look: ProvisioningLook) -> float:
-    """When a Ready node has waited long enough for its plan's other machines."""
-    ready_at = look.memory.ready.get(request.name, look.now.monotonic)
-    held_until = ready_at + AT_MOST if must_wait(request, node, look) else ready_at
-    if not look.world.is_steered:
-        # Without the extender, nothing steers pods to the machines that were bought for them.
-        return held_until
-    made_at = request.metadata.creation_timestamp
-    age = 0.0 if made_at is None else look.now.seconds_since(made_at)
-    booted = age - (look.now.monotonic - ready_at)
-    longest = look.world.timing.together
-    together = together_at(
-        request, look.companies, ready_at=ready_at, booted=booted, longest=longest
-    )
-    return max(together, held_until)
 
 
 def _lacking_drivers(

@@ -7,6 +7,7 @@ request's status.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -51,6 +52,28 @@ class SeatsHeld(NamedTuple):
     at: float
 
 
+class OpeningWait(StrEnum):
+    """What a Ready node waits for before it opens."""
+
+    NOTHING = "nothing"
+    DRIVERS = "drivers"
+    """Storage drivers that keep pods off the node until they register."""
+    MACHINES = "machines"
+    """Other machines of its plan, which still boot."""
+    CONTROL_PLANE = "control_plane"
+    """The control plane, which hasn't removed its taints from all Ready machines of the plan."""
+    SEATS = "seats"
+    """Seats that are held, on this node or before it on others of its pool."""
+
+
+class NodeOpening(NamedTuple):
+    """What a Ready node waits for, or waited for last; times are in monotonic seconds."""
+
+    waited_for: OpeningWait
+    ready_at: float
+    opened_at: float | None = None
+
+
 class AskedOf(NamedTuple):
     """The pool and node class that an answer is about, as they were when the provider was asked."""
 
@@ -71,3 +94,5 @@ class ProvisioningLedger:
     """Since when the node of a request is Ready, in monotonic seconds."""
     held: Mapping[str, SeatsHeld] = field(default_factory=dict)
     """The machines whose seats were held."""
+    openings: Mapping[str, NodeOpening] = field(default_factory=dict)
+    """Nodes that are Ready and about to open, or have opened."""

@@ -28,6 +28,7 @@ from reconciler.provisioning.ledger import SeatsHeld
 from reconciler.provisioning.left_behind import stripped
 from reconciler.provisioning.look import ProvisioningLook
 from reconciler.provisioning.memory import remembered_requests
+from reconciler.provisioning.opening import remembered_openings
 from reconciler.provisioning.pending import asked_of, step_while_pending
 from reconciler.provisioning.together import spare
 from reconciler.provisioning.writing import delete_request
@@ -79,7 +80,7 @@ def _remembering(look: ProvisioningLook, steps: Mapping[str, Step]) -> Provision
         if any(isinstance(action, HoldSeat) for action in step.actions):
             times = held.get(name, NEVER_HELD).times + 1
             held[name] = SeatsHeld(times=times, at=look.now.monotonic)
-    return replace(look.memory, asked_of=of, held=held)
+    return replace(look.memory, asked_of=of, held=held, openings=remembered_openings(look))
 
 
 def _step(request: NodeRequest, look: ProvisioningLook) -> Step:

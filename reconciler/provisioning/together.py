@@ -70,6 +70,20 @@ def companies(coming: Iterable[ComingMachine]) -> Mapping[int, ComingTogether]:
     return dict(found)
 
 
+class TogetherAt(NamedTuple):
+    """When a Ready machine has waited long enough for the others, in monotonic seconds."""
+
+    others_at: float
+    """The end of the wait until they are Ready, too."""
+    released_at: float
+    """The end of the wait until the control plane has removed its taints from all of them."""
+
+    @property
+    def at(self) -> float:
+        """The end of both."""
+        return max(self)
+
+
 def together_at(
     request: NodeRequest,
     known: Mapping[int, ComingTogether],
@@ -77,18 +91,19 @@ def together_at(
     ready_at: float,
     booted: float,
     longest: float,
-) -> float:
+) -> TogetherAt:
     """When a Ready machine, which took `booted` seconds, has waited long enough for the others."""
     found = ComingTogether()
     for second in of_one_plan(second_of(request)):
         found = _joined(found, known.get(second, ComingTogether()))
     # With a single workload it doesn't matter which of its pods goes where.
     if found.machines <= 1 or len(found.workloads) <= 1:
-        return ready_at
+        return TogetherAt(ready_at, ready_at)
     patience = min(TIMES * booted, longest) if booted >= BOOTS else 0.0
     for_others = max(patience, min(A_MOMENT, longest)) if found.is_booting else 0.0
     # After waiting for the last machine to be Ready, also wait until it can serve.
-    return max(ready_at + for_others, min(found.held_until, ready_at + patience + AT_MOST))
+    released_at = min(found.held_until, ready_at + patience + AT_MOST)
+    return TogetherAt(ready_at + for_others, released_at)
 
 
 def spare(request: NodeRequest) -> float:

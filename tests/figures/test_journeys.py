@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from reconciler.figures.journeys import Arrived, Journeys, JourneyStage, Passed
+from reconciler.figures.journeys import Arrived, Journeys, JourneyStage, Passed, Seat
 from reconciler.ledger import Ledger
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.planning.nominations import Nominated, Nomination
@@ -81,8 +81,22 @@ def test_each_stage_counts_from_the_one_before() -> None:
     ]
     assert watching.bind(POD, 33.75) == [
         Passed(JourneyStage.BOUND, 2.0),
-        Arrived(23.75, has_machine=True),
+        Arrived(23.75, Seat.PLANNED),
     ]
+
+
+@pytest.mark.parametrize(("workload", "seat"), [("web-0", Seat.PLANNED), ("another", Seat.OTHER)])
+def test_a_pod_on_another_machine_is_where_it_was_planned_if_that_was_bought_for_its_workload(
+    workload: str, seat: Seat
+) -> None:
+    watching = Watching()
+    watching.see(world(EARLY, POD, ledger=placed(POD)), 10.0)
+    told = {"kind": "Pod", "namespace": POD.metadata.namespace, "name": workload, "pods": 1}
+    other = request("default-2", workloads=[told])
+    spec = msgspec.structs.replace(POD.spec, node_name="default-2")
+    watching.pods[POD.name] = msgspec.structs.replace(POD, spec=spec)
+
+    assert watching.see(world(EARLY, other), 12.0)[-1] == Arrived(2.0, seat)
 
 
 def test_stages_that_pass_unseen_are_counted_together() -> None:
@@ -101,7 +115,7 @@ def test_a_pod_that_finds_room_knows_no_machine() -> None:
 
     assert watching.bind(POD, 13.0) == [
         Passed(JourneyStage.BOUND, 3.0),
-        Arrived(3.0, has_machine=False),
+        Arrived(3.0, Seat.NONE),
     ]
 
 

@@ -111,7 +111,7 @@ def test_nobody_waits_for(other: Any) -> None:
 def test_a_plan_on_both_sides_of_a_full_second_is_one() -> None:
     found = [coming(ONE, "web", at=99.0), coming(OTHER, "db", at=100.0)]
     known = companies(map(ComingMachine, found))
-    ends = [together_at(each, known, ready_at=7.0, booted=1, longest=15) for each in found]
+    ends = [together_at(each, known, ready_at=7.0, booted=1, longest=15).at for each in found]
     assert ends == [7.5, 7.5]
 
 
@@ -125,7 +125,7 @@ def test_who_has_booted_waits_for_three_times_as_long_and_no_longer_than_is_want
     found = [coming(ONE, "web"), coming(OTHER, "db")]
     known = companies(map(ComingMachine, found))
     end = together_at(found[0], known, ready_at=7.0, booted=booted, longest=longest)
-    assert end == 7.0 + seconds
+    assert end.at == 7.0 + seconds
 
 
 @pytest.mark.parametrize(("booted", "until"), [(5.0, 19.0), (0.5, 12.0)])
@@ -136,7 +136,7 @@ def test_who_has_waited_for_the_last_to_be_ready_waits_for_it_to_serve_too(
     found = [coming(ONE, "web"), coming(OTHER, "db")]
     nodes = [ready(ONE), ready(OTHER, held=True)]
     known = companies(map(ComingMachine, found, nodes, [7.0, 14.0]))
-    assert together_at(found[0], known, ready_at=7.0, booted=booted, longest=15.0) == until
+    assert together_at(found[0], known, ready_at=7.0, booted=booted, longest=15.0).at == until
 
 
 def test_of_those_that_open_at_once_the_one_with_most_room_to_spare_is_the_first() -> None:
