@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
     from tests.live import LiveCluster
 
+UNREGISTERED = {"key": "growth.dev/unregistered", "effect": "NoSchedule"}
 REASON = 'needs 96Gi of memory; the largest offer of pool "default" leaves 7Gi (cx33 in nbg1)'
 
 
@@ -360,6 +361,24 @@ def test_a_machine_that_is_no_node_yet_tells_how_far_it_is() -> None:
         "how far": "accepted by the provider 8 s ago, the node hasn't joined yet; gives up in 9 m",
     }
     assert story.figures["phase"] == "Provisioning"
+
+
+@pytest.mark.parametrize(
+    ("taints", "others", "far"),
+    [
+        ([UNREGISTERED], 2, "the node is Ready but not open yet (still booting: 2 machines of its"),
+        ([UNREGISTERED], 0, "the node is Ready but not open yet; gives up"),
+        ([], 1, "the node is Ready; gives up"),
+    ],
+)
+def test_a_ready_node_that_is_not_open_yet_tells_what_else_boots(
+    taints: list[dict[str, str]], others: int, far: str
+) -> None:
+    names = [f"default-{number}" for number in range(1, others + 2)]
+    coming = [request(name, "Provisioning", acceptedAt=moment(ago=8)) for name in names]
+    there = seen(*coming, node("default-1", taints=taints), pool())
+    text = facts(explain_node.awaited(coming[0], there))["how far"]
+    assert text.startswith(f"accepted by the provider 8 s ago, {far}")
 
 
 def test_a_request_that_outlives_its_node_says_that_the_node_is_gone() -> None:

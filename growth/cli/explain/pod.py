@@ -13,8 +13,10 @@ from growth.cli.explain.story import Explanation, Fact
 from growth.cli.terminal.money import hourly
 from growth.cli.terminal.texts import ago, ahead, counted, short_span, span_since
 from growth.demand.detection import PodProgress, scheduled, standing
+from growth.demand.one_plan import of_one_plan, second_of
 from growth.demand.pools import UsablePools, match_pools, pools_of, why_unreadable, wish_of
 from growth.foreign_text import time_or_none
+from growth.keeping.marks import is_unregistered
 from growth.scheduling.resources import shortages
 
 if TYPE_CHECKING:
@@ -278,7 +280,23 @@ def _joined(request: NodeRequest, seen: Survey) -> str:
     node = seen.scene.cluster.nodes.get(request.name)
     if node is None:
         return "the node hasn't joined yet"
-    return "the node is Ready" if node.is_ready else "the node has joined and isn't Ready yet"
+    if not node.is_ready:
+        return "the node has joined and isn't Ready yet"
+    if not is_unregistered(node):
+        return "the node is Ready"
+    return f"the node is Ready but not open yet{_booting(request, seen)}"
+
+
+def _booting(request: NodeRequest, seen: Survey) -> str:
+    """The machines of its plan that aren't Ready, because they open together."""
+    seconds, nodes = of_one_plan(second_of(request)), seen.scene.cluster.nodes
+    others = (
+        each
+        for each in seen.scene.requests.values()
+        if each.status.phase in COMING and second_of(each) in seconds
+    )
+    count = sum(each.name not in nodes or not nodes[each.name].is_ready for each in others)
+    return f" (still booting: {counted(count, 'machine')} of its plan)" if count else ""
 
 
 def _given_up(accepted_at: datetime | None, pool: NodePool | None, now: datetime) -> str:
