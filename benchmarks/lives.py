@@ -86,16 +86,16 @@ class Lives:
 
 
 @asynccontextmanager
-async def watched(connection: Connection) -> AsyncIterator[Lives]:
-    """Objects from now on; existing ones don't count."""
+async def watched(connection: Connection, *kinds: str) -> AsyncIterator[Lives]:
+    """Objects of all kinds, or of these, from now on; existing ones don't count."""
     lives = Lives()
     async with asyncio.TaskGroup() as tasks:
-        starts = [asyncio.Event() for _ in PATHS]
+        starts = {kind: asyncio.Event() for kind in kinds or PATHS}
         following = [
-            tasks.create_task(_follow(connection, kind, path, lives, started))
-            for (kind, path), started in zip(PATHS.items(), starts, strict=True)
+            tasks.create_task(_follow(connection, kind, PATHS[kind], lives, started))
+            for kind, started in starts.items()
         ]
-        for started in starts:
+        for started in starts.values():
             await started.wait()
         yield lives
         for task in following:

@@ -38,14 +38,14 @@ def class_and_pool(
 
 def control_plane() -> dict[str, Any]:
     """A node that no pod uses: without any node, the scheduler retries every pod at every event."""
-    amounts = {"cpu": "4", "memory": "8Gi", "pods": "110"}
+    size = {"cpu": "4", "memory": "8Gi", "pods": "110"}
     taint = {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}
     return {
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {"name": "control-plane", "annotations": {FAKE_NODE_ANNOTATION: "fake"}},
         "spec": {"taints": [taint]},
-        "status": {"capacity": amounts, "allocatable": amounts},
+        "status": {"capacity": size, "allocatable": size},
     }
 
 
@@ -62,7 +62,7 @@ def _type(offer: Offer) -> dict[str, Any]:
     return {
         "name": offer.type,
         "architecture": offer.labels["arch"],
-        "resources": _amounts(offer.capacity),
+        "resources": amounts(offer.capacity),
         "offers": [],
     }
 
@@ -73,7 +73,8 @@ def _offer(offer: Offer) -> dict[str, Any]:
     return {"location": offer.location, "price": price, "labels": own}
 
 
-def _amounts(numbers: Sequence[int]) -> dict[str, str]:
+def amounts(numbers: Sequence[int]) -> dict[str, str]:
+    """Amounts of the solver's resources as Kubernetes writes them."""
     named = zip(RESOURCES, numbers, strict=True)
     return {name: f"{number}{_UNITS[name]}" for name, number in named if number}
 
@@ -90,7 +91,7 @@ def deployments(
 
 
 def _requests(drawn: PodClass) -> dict[str, str]:
-    return {name: text for name, text in _amounts(drawn.requests).items() if name != "pods"}
+    return {name: text for name, text in amounts(drawn.requests).items() if name != "pods"}
 
 
 def deployment(

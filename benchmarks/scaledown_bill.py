@@ -65,9 +65,14 @@ class Bill:
 
 def bill_of(lives: Lives) -> Bill:
     """The bill of all requested machines; a machine that isn't gone yet has no end."""
-    prices = {
-        name: float(life.newest["spec"]["price"]) for name, life in lives.of("request").items()
-    }
+    return bill_by(
+        lives,
+        {name: float(life.newest["spec"]["price"]) for name, life in lives.of("request").items()},
+    )
+
+
+def bill_by(lives: Lives, prices: Mapping[str, float]) -> Bill:
+    """The bill of the nodes that have a price, by their names."""
     return Bill(
         [
             Paid(life.moments["created"], life.moments.get("gone", inf), prices[name])
