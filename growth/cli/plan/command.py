@@ -75,6 +75,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="show which nodes could be removed or replaced by cheaper ones, without doing it",
     )
     parser.add_argument(
+        "--policy",
+        choices=("Demand", "Utilisation", "Desired", "all"),
+        help="show what the pools would buy if they followed this scaling policy, or each of them, "
+        "and what it would cost per hour and per day",
+    )
+    parser.add_argument(
         "--catalogue",
         metavar="FILE",
         help="file with Hetzner's prices, written by growth catalogue save (default: the price "
@@ -119,8 +125,12 @@ def run(arguments: argparse.Namespace) -> int:
         raise Misconfigured("growth plan: use either --from-cluster or --from-bundle")
     if not (arguments.files or arguments.from_cluster or arguments.from_bundle):
         raise Misconfigured("growth plan: nothing to plan: use -f FILE, --from-cluster, or both")
+    if arguments.consolidate and arguments.policy:
+        raise Misconfigured("growth plan: use either --consolidate or --policy")
     if arguments.consolidate:
         return _consolidate(arguments)
+    if arguments.policy:
+        return _policies()(arguments)
     planned = _planner()
     begun = time.monotonic()
     plan = planned(arguments)
@@ -156,6 +166,14 @@ def _staircase() -> Callable[[argparse.Namespace], int]:
     except ModuleNotFoundError as error:
         raise not_installed(error, command="plan") from None
     return print_stairs
+
+
+def _policies() -> Callable[[argparse.Namespace], int]:
+    try:
+        from growth.cli.plan.policies import print_policies  # noqa: PLC0415 - see below
+    except ModuleNotFoundError as error:
+        raise not_installed(error, command="plan") from None
+    return print_policies
 
 
 def _consolidator() -> Callable[[argparse.Namespace], Consolidated]:

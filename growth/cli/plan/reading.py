@@ -74,11 +74,18 @@ def plan_for_world(
     world: World, *, effort: str, now: Instant, watch: Callable[[Plan], None] | None = None
 ) -> PlanOnPaper:
     """The plan for a world, searched with the given effort."""
+    return plan_offline(world, solving(effort, watch=watch), now=now)
+
+
+def solving(
+    effort: str, *, watch: Callable[[Plan], None] | None = None
+) -> Callable[[solver.Problem], Plan]:
+    """The solver for pods, with this effort."""
 
     def answer(problem: solver.Problem) -> Plan:
         return solve(problem, Effort[effort.upper()], seconds=SAFETY_SECONDS, watch=watch)
 
-    return plan_offline(world, answer, now=now)
+    return answer
 
 
 def consolidating(world: World, *, effort: str, now: Instant) -> Consolidated:
