@@ -13,7 +13,7 @@ from generators.monitoring import monitoring_files
 from generators.objects import objects_page
 from generators.settings import settings_page
 from generators.staircase import staircase_picture
-from growth.api.crd import definition_files, fleet_definition_files
+from growth.api.crd import definition_files, fleet_definition_files, sizing_definition_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,6 +24,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 GENERATED: Final[Mapping[str, Callable[[], Mapping[str, str]]]] = {
     "manifests/crds": definition_files,
     "manifests/fleet/crds": fleet_definition_files,
+    "manifests/sizing/crds": sizing_definition_files,
     "manifests/base": registration_files,
     "manifests/monitoring": monitoring_files,
     "manifests/charts": charts,

@@ -27,6 +27,7 @@ PACKAGES: Final = {
     "reconciler": "reconciler",
     "certs": "certs",
     "fleet": "fleet",
+    "sizing": "sizing",
 }
 """Where metrics are declared, and which process reports them; the first match counts."""
 
@@ -64,6 +65,7 @@ _HEADS: Final = {
     "reconciler": "Reconciler",
     "certs": "Certificates",
     "fleet": "Fleets",
+    "sizing": "Sizes of workloads",
 }
 
 

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 from generators.markdown import markdown_table
 from growth.api import wellknown
 from growth.api.conditions import statements
-from growth.api.crd import OWNED_BY_THE_API_SERVER, columns_of, definition
+from growth.api.crd import columns_of, definition
 from growth.api.descriptions import constants
-from growth.api.kinds import FILE_KINDS, FLEET_KINDS, KINDS
+from growth.api.kinds import FILE_KINDS
 from growth.api.meta import Blockage
 from growth.api.model import Model, model_within
 from growth.api.rules import ModelRule, with_places
-from growth.api.schema import structural_schema
 from growth.api.written import (
     DURATION_PATTERN,
     PERCENT_PATTERN,
@@ -39,12 +38,13 @@ _PREFACE: Final = """\
 
 Generated from the models in `growth/api` by `make crds`; don't edit it by hand.
 
-All kinds have the API version `growth.dev/v1alpha1` and are cluster-scoped; `kubectl get
-growth` lists them. Files may also use `growth/v1alpha1`; `growth convert` converts them. The case
-of server types doesn't matter. Durations are written like `90s`, `10m` or `1h30m`, quantities like
-`500m`, `4` or `8Gi`, and money as text, like `"0.0136"`. Fields that are neither *required* nor
-have a default are optional. ClusterFleet and ClusterRecord
-belong to [fleets](../concepts/fleet.md) and are installed with them.
+All kinds have the API version `growth.dev/v1alpha1`; `kubectl get growth` lists them. Hvpas are
+in namespaces, all others are cluster-scoped. Files may also use `growth/v1alpha1`; `growth convert`
+converts them. The case of server types doesn't matter. Durations are written like `90s`, `10m` or
+`1h30m`, quantities like `500m`, `4` or `8Gi`, and money as text, like `"0.0136"`. Fields that are
+neither *required* nor have a default are optional. ClusterFleet and ClusterRecord belong to
+[fleets](../concepts/fleet.md) and are installed with them, as Hvpa with
+[sizes of workloads](../concepts/sizing.md).
 """
 
 # The bounds of a schema, as shown in a table.
@@ -71,11 +71,8 @@ _DURATION: Final = re.compile(r"must be a duration (from \S+ to [^,]+)")
 
 def objects_page() -> str:
     """The whole page."""
-    defined = KINDS | FLEET_KINDS
-    kinds = [text for model in defined.values() for text in _kind(model)]
-    others = [model for name, model in FILE_KINDS.items() if name not in defined]
-    in_files = [text for model in others for text in _in_files(model)]
-    return "\n".join([_PREFACE, *kinds, *in_files, *_names()]).rstrip() + "\n"
+    kinds = [text for model in FILE_KINDS.values() for text in _kind(model)]
+    return "\n".join([_PREFACE, *kinds, *_names()]).rstrip() + "\n"
 
 
 def _kind(model: type[CustomResource]) -> Iterator[str]:
@@ -90,15 +87,6 @@ def _kind(model: type[CustomResource]) -> Iterator[str]:
         yield from _object(part, schema["properties"][part], _model_of(model, part))
     if "conditions" in schema["properties"]["status"]["properties"]:
         yield from _conditions(model)
-
-
-def _in_files(model: type[CustomResource]) -> Iterator[str]:
-    """A kind without a definition."""
-    schema = structural_schema(model, given=OWNED_BY_THE_API_SERVER)
-    yield f"## {model.__name__} (in files)\n"
-    yield f"{schema['description']}\n"
-    yield "Commands read it from files. It isn't installed in clusters.\n"
-    yield from _object("spec", schema["properties"]["spec"], _model_of(model, "spec"))
 
 
 def _model_of(model: type[Model], written: str) -> type[Model] | None:
@@ -205,6 +193,8 @@ def _conditions(model: type[CustomResource]) -> Iterator[str]:
 def _samples(model: type[CustomResource]) -> list[Any]:
     """A status for each set of conditions of a kind."""
     status = model.model_fields["status"].default
+    if hasattr(status, "examples"):
+        return list(status.examples())
     if hasattr(status, "phase"):
         return [status.model_copy(update={"phase": phase}) for phase in type(status.phase)]
     counts = [{"ready": 1, "wanted": 3}, {"ready": 3, "wanted": 3}]

@@ -12,7 +12,7 @@ from growth.service.settings import declared_settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PROCESSES: Final = ("webhooks", "extender", "reconciler", "certs", "fleet")
+PROCESSES: Final = ("webhooks", "extender", "reconciler", "certs", "fleet", "sizing")
 _OF_SETTINGS: Final = """\
 # Settings of the processes
 

@@ -21,6 +21,10 @@ class RetryLater(GrowthError):
         """Seconds that the other side asked us to wait, if it said so."""
 
 
+class WorldUnseen(RetryLater):
+    """Not everything that a pass decides on is known."""
+
+
 class DecideAgain(GrowthError):
     """The object has changed since the decision: read it again and decide again."""
 

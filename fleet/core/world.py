@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from growth.errors import RetryLater
+from growth.errors import WorldUnseen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fleet.core.report import AgentReport
 
 
-class FleetUnseen(RetryLater):
+class FleetUnseen(WorldUnseen):
     """Not all clusters are known, so nothing can be decided."""
 
 

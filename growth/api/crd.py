@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from growth.api.kinds import FLEET_KINDS, KINDS
+from growth.api.kinds import FLEET_KINDS, KINDS, SIZING_KINDS
 from growth.api.meta import PrinterColumn
 from growth.api.model import model_within
 from growth.api.schema import structural_schema
@@ -62,7 +62,7 @@ def definition(model: type[CustomResource]) -> dict[str, Any]:
                 "shortNames": [short],
                 "categories": ["growth"],
             },
-            "scope": "Cluster",
+            "scope": "Namespaced" if model.is_namespaced else "Cluster",
             "versions": [_version(model)],
         },
     }
@@ -102,6 +102,11 @@ def definition_files() -> dict[str, str]:
 def fleet_definition_files() -> dict[str, str]:
     """File name -> YAML, for manifests/fleet/crds."""
     return _files(FLEET_KINDS)
+
+
+def sizing_definition_files() -> dict[str, str]:
+    """File name -> YAML, for manifests/sizing/crds."""
+    return _files(SIZING_KINDS)
 
 
 def _files(kinds: Mapping[str, type[CustomResource]]) -> dict[str, str]:

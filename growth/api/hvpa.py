@@ -1,7 +1,6 @@
 """Hvpa: how many replicas of what size a workload should have.
 
-HPA and VPA recommend; intervals of totals decide. The rule is `sizing/rule`. Objects of this kind
-are read from files only (`growth plan hvpa`): no process serves them, so it has no definition.
+HPA and VPA recommend; intervals of totals decide. The rule is `sizing/rule`.
 """
 
 from __future__ import annotations
@@ -13,7 +12,8 @@ from pydantic import Field
 
 from growth.api import hvpa_rules
 from growth.api.bounds import Atomic, Count, Flag, ListMap, ObjectName
-from growth.api.meta import CustomResource, PrinterColumn
+from growth.api.hvpa_status import HvpaStatus
+from growth.api.meta import CustomResource, NamespacedMeta, PrinterColumn
 from growth.api.model import Model
 from growth.api.rules import AnyRule
 from growth.api.written import Duration, Quantity, between
@@ -233,11 +233,19 @@ class Hvpa(CustomResource):
     """How many replicas of what size a workload should have."""
 
     kind_names: ClassVar[tuple[str, str, str]] = ("hvpas", "hvpa", "hvpa")
+    is_namespaced: ClassVar[bool] = True
     columns: ClassVar[tuple[PrinterColumn, ...]] = (
         PrinterColumn("Target", "string", ".spec.targetRef.name"),
+        PrinterColumn("Replicas", "integer", ".status.current.replicas"),
+        PrinterColumn("Desired", "integer", ".status.desired.replicas"),
+        PrinterColumn("By", "string", ".status.decidedBy.source"),
     )
 
     kind: Literal["Hvpa"] = "Hvpa"
     """Hvpa."""
+    metadata: NamespacedMeta = NamespacedMeta()
+    """Name, namespace, labels and other metadata."""
     spec: HvpaSpec
     """The intervals of the workload's size, and how changes are made."""
+    status: HvpaStatus = HvpaStatus()
+    """What is seen of the workload and decided about its size, written by growth."""

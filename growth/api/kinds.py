@@ -31,8 +31,10 @@ FLEET_KINDS: Final[dict[str, type[CustomResource]]] = {
     kind.__name__: kind for kind in (ClusterFleet, ClusterRecord)
 }
 """Kind -> model of what only a management cluster has, where fleets are decided about."""
-FILE_KINDS: Final[dict[str, type[CustomResource]]] = KINDS | FLEET_KINDS | {Hvpa.__name__: Hvpa}
-"""Kind -> model, of what files may contain: Hvpa has no definition, it is only planned with."""
+SIZING_KINDS: Final[dict[str, type[CustomResource]]] = {Hvpa.__name__: Hvpa}
+"""Kind -> model of what only a cluster has in which growth sizes workloads."""
+FILE_KINDS: Final[dict[str, type[CustomResource]]] = KINDS | FLEET_KINDS | SIZING_KINDS
+"""Kind -> model, of what files may contain."""
 
 __all__ = [
     "FILE_KINDS",
@@ -42,4 +44,5 @@ __all__ = [
     "KINDS",
     "NODE_CLASSES",
     "SEED_GROUP_VERSION",
+    "SIZING_KINDS",
 ]

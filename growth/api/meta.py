@@ -63,6 +63,13 @@ class ObjectMeta(Model):
     """When its deletion was requested."""
 
 
+class NamespacedMeta(ObjectMeta):
+    """The metadata of an object in a namespace."""
+
+    namespace: str = Field("", exclude_if=_is_empty)
+    """The namespace of the object."""
+
+
 class PrinterColumn(NamedTuple):
     """A column of `kubectl get`."""
 
@@ -88,6 +95,8 @@ class CustomResource(Model):
 
     kind_names: ClassVar[tuple[str, str, str]]
     """Plural, singular and short name, for the definition."""
+    is_namespaced: ClassVar[bool] = False
+    """Whether its objects are in namespaces."""
     columns: ClassVar[tuple[PrinterColumn, ...]] = ()
     """Columns of `kubectl get`, in addition to those of every kind."""
     scale: ClassVar[ScalePaths | None] = None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sizing.rule.sizing import Rounded, WorkloadSize
 
 REFUSED_FOR: Final = timedelta(minutes=10)
-"""How long nothing is written after somebody else's ownership has refused a write."""
+"""How long nothing is written after a write was refused, as by somebody else's ownership."""
 
 
 class ResizeProgress(enum.Enum):
@@ -46,6 +46,7 @@ class StepReason(enum.Enum):
     RESIZE_IN_PROGRESS = "ResizeInProgress"
     RESIZE_DEFERRED = "ResizeDeferred"
     RESIZE_INFEASIBLE = "ResizeInfeasible"
+    WRITE_REFUSED = "WriteRefused"
     PODS_NOT_READY = "PodsNotReady"
 
 
@@ -100,7 +101,9 @@ class SizedWorkload:
     is_paused: bool = False
     is_rolling_out: bool = False
     refused_at: datetime | None = None
-    """When a write was last refused because somebody else owns the field."""
+    """When a write was last refused, such as because somebody else owns the field."""
+    refusal: StepReason = StepReason.OWNED_BY_OTHER
+    """Why it was refused."""
 
     @property
     def is_complete(self) -> bool:
@@ -172,7 +175,7 @@ def _hindrance(workload: SizedWorkload, now: datetime) -> NextSteps | None:
         return NextSteps(waits_for=StepReason.ROLLOUT_IN_PROGRESS)
     if workload.refused_at is not None and now < workload.refused_at + REFUSED_FOR:
         until = workload.refused_at + REFUSED_FOR
-        return NextSteps(waits_for=StepReason.OWNED_BY_OTHER, until=until)
+        return NextSteps(waits_for=workload.refusal, until=until)
     return None
 
 

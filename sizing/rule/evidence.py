@@ -37,8 +37,12 @@ class CountChange:
     """The total that was decided on."""
 
     def explains(self, target: Fraction) -> bool:
-        """Whether a recommendation may still be from before the change."""
-        low, high = sorted((self.target, self.target * self.before / self.after))
+        """Whether a recommendation may still be from before the change.
+
+        It moves towards the new share of the total. After several changes, that isn't the share
+        of what was recommended at the last one, because that was old itself.
+        """
+        low, high = sorted((self.target, self.total / self.after))
         return low * (1 - TOLERANCE) <= target <= high * (1 + TOLERANCE)
 
 

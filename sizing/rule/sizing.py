@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
+from growth.scheduling.resources import CPU, MEMORY
 from sizing.rule.amounts import NO_MARGIN, NONE, Sized, rounded_up
 from sizing.rule.blocking import Block, BlockReason, TotalsChange, block_of
 from sizing.rule.intervals import count_range
@@ -95,6 +96,8 @@ class Deciding:
     source: SizeSource
     part: Sized
     total: Fraction
+    is_held: bool = False
+    """Whether it is what there is, because the source isn't believed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,7 +191,8 @@ def _believed(
             if part not in held or _is_off(rules, one.source, part):
                 continue
             if part not in found or total > found[part].total:
-                found[part] = Deciding(source=one.source, part=part, total=total)
+                is_held = one.doubt is not None
+                found[part] = Deciding(source=one.source, part=part, total=total, is_held=is_held)
     return dict(sorted(found.items()))
 
 
@@ -207,6 +211,8 @@ def _wanted(
         step = CountStep(before=step.before, after=step.before)
     requests = _requests(rules, running, change, step)
     limits = _limits(rules, running, requests, step.after)
+    if _is_guaranteed(running) and not rules.limits_gap:
+        requests = limits
     size = WorkloadSize(replicas=step.after, requests=requests, limits=limits)
     return size, decided_by, waits
 
@@ -217,8 +223,12 @@ def _highest(
     chosen: tuple[int, Deciding | None] = (0, None)
     for one in said:
         suits = count_range(intervals, one.part.resource, one.total)
-        if suits is not None and suits.nearest(current) > chosen[0]:
-            chosen = (suits.nearest(current), one)
+        if suits is None:
+            continue
+        # What there is may be more than the intervals have for it, right after a change.
+        count = current if one.is_held else suits.nearest(current)
+        if count > chosen[0]:
+            chosen = (count, one)
     return chosen if chosen[1] is not None else (current, None)
 
 
@@ -303,6 +313,13 @@ def _limits(
         )
         for part, present in running.limits.items()
     }
+
+
+def _is_guaranteed(running: PresentSize) -> bool:
+    """Whether all requests of a pod are its limits, and have to stay so: its QoS class is fixed."""
+    containers = {part.container for part in running.requests}
+    parts = {Sized(container, name) for container in containers for name in (CPU, MEMORY)}
+    return parts == running.requests.keys() and running.requests == running.limits
 
 
 def _limit(

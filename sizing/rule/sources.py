@@ -137,6 +137,14 @@ def hpa_reading(hpa: Mapping[str, Any], requests: Sizes, replicas: int) -> HpaRe
     return HpaReading(totals=hpa_totals(found.status.desired_replicas, requests))
 
 
+def only_measures(hpa: Mapping[str, Any]) -> bool:
+    """Whether an HPA may scale in no direction, so that it never writes."""
+    try:
+        return msgspec.convert(hpa, _Hpa).spec.only_measures
+    except msgspec.ValidationError:
+        return False
+
+
 def _targets(status: _VpaStatus) -> Iterator[tuple[Sized, Fraction]]:
     for each in status.recommendation.container_recommendations:
         for name in RESOURCES:

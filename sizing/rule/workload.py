@@ -12,8 +12,10 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
+from growth.scheduling.resources import MEMORY
+from sizing.rule.amounts import rounded_up
 from sizing.rule.applying import REACHED, NextSteps, is_reached, next_steps
-from sizing.rule.blocking import Occasion
+from sizing.rule.blocking import BlockReason, Occasion
 from sizing.rule.evidence import CountChange, evidence_of, reason_to_doubt
 from sizing.rule.sizing import (
     PresentSize,
@@ -24,7 +26,7 @@ from sizing.rule.sizing import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from sizing.rule.amounts import Sized, Sizes
     from sizing.rule.applying import ApplyRules, SizedWorkload
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 
 PATIENCE: Final = timedelta(hours=2)
 """How long a decision is pursued. After that, what there is counts, and it is decided again."""
+SETTLING: Final = timedelta(minutes=1)
+"""How long an HPA still tells what it measured before a change: its own interval, and metrics'."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +46,8 @@ class VpaReading:
     """Of one pod."""
     conditions: Mapping[str, str] = field(default_factory=dict)
     samples: int | None = None
+    doubt: str | None = None
+    """Why it isn't believed, whatever it says itself."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +67,8 @@ class SizingSight:
     hpa: HpaReading | None = None
     used: Sizes = field(default_factory=dict)
     """The measured use of all pods together."""
+    peaks: Sizes = field(default_factory=dict)
+    """The measured use of the pod that uses most."""
     has_run_out: bool = False
     throttled: frozenset[Sized] = frozenset()
 
@@ -72,6 +80,10 @@ class SizingMemory:
     intent: WorkloadSize | None = None
     """What was decided and isn't reached yet."""
     last_scaled: datetime | None = None
+    settled: datetime | None = None
+    """When the last decision was reached."""
+    size: WorkloadSize | None = None
+    """What was last decided. New pods begin in the size of their template, which says less."""
     held: Sizes = field(default_factory=dict)
     changes: Mapping[Sized, CountChange] = field(default_factory=dict)
     """The last change of replicas, while it explains what the VPA says."""
@@ -85,6 +97,8 @@ class SizingPass:
     next: NextSteps
     decision: SizeDecision | None = None
     """None while an earlier decision is on its way."""
+    said: tuple[Recommendation, ...] = ()
+    """What the sources say, as it was decided on."""
 
 
 def size_pass(
@@ -99,7 +113,9 @@ def size_pass(
     if intent is not None and not is_reached(sight.workload, intent) and _is_recent(memory, now):
         steps = next_steps(sight.workload, intent, applying, now)
         return SizingPass(memory=memory, next=steps)
-    return _decided(sizing, applying, sight, replace(memory, intent=None), now)
+    if intent is not None:
+        memory = replace(memory, intent=None, settled=now)
+    return _decided(sizing, applying, sight, memory, now)
 
 
 def _is_recent(memory: SizingMemory, now: datetime) -> bool:
@@ -117,36 +133,60 @@ def _decided(
     if present is None:
         return SizingPass(memory=memory, next=REACHED)
     memory = replace(memory, changes=dict(_still_stale(sight, memory)))
-    said = tuple(_recommendations(sight, memory))
+    said = tuple(_recommendations(sight, memory, now))
     decision = size_of_workload(sizing, present, said, _occasion(sight, memory, now))
     memory = replace(memory, held=decision.held)
-    if is_reached(sight.workload, decision.size):
-        return SizingPass(memory=memory, next=REACHED, decision=decision)
+    if _is_left_alone(decision) or is_reached(sight.workload, decision.size):
+        return SizingPass(memory=memory, next=REACHED, decision=decision, said=said)
     steps = next_steps(sight.workload, decision.size, applying, now)
     if steps.steps:
         memory = _remembering(memory, sight, decision.size, said, now)
-    return SizingPass(memory=memory, next=steps, decision=decision)
+    return SizingPass(memory=memory, next=steps, decision=decision, said=said)
+
+
+def _is_left_alone(decision: SizeDecision) -> bool:
+    """Whether even pods that differ from the others stay as they are."""
+    reasons = {BlockReason.UPDATE_POLICY, BlockReason.REPLICAS_ZERO}
+    return decision.blocked is not None and decision.blocked.reason in reasons
 
 
 def _present(sight: SizingSight, memory: SizingMemory) -> PresentSize | None:
-    """The largest of all pods, which differ only if somebody else has changed some."""
+    """The largest of all pods, or what was decided for them: new ones may still be smaller."""
     if not sight.workload.pods:
         return None
-    pods, replicas = sight.workload.pods, sight.workload.replicas
+    pods, size = sight.workload.pods, memory.size
+    requests = _largest([pod.requests for pod in pods], size.requests if size else {})
+    limits = _largest([pod.limits for pod in pods], size.limits if size else {})
     return PresentSize(
-        replicas=replicas,
-        requests=_largest(pod.requests for pod in pods),
-        limits=_largest(pod.limits for pod in pods),
-        used={part: amount / len(pods) for part, amount in sight.used.items()},
+        replicas=sight.workload.replicas,
+        requests=requests,
+        limits=limits,
+        used={part: _used_at_most(part, limit, sight) for part, limit in limits.items()},
         held=memory.held,
     )
 
 
-def _largest(sizes: Iterator[Rounded]) -> dict[Sized, Fraction]:
+def size_as_seen(workload: SizedWorkload) -> WorkloadSize:
+    """Replicas, and the largest size of a pod."""
+    requests, limits = (
+        {part: rounded_up(amount) for part, amount in _largest(sizes, {}).items()}
+        for sizes in ([p.requests for p in workload.pods], [p.limits for p in workload.pods])
+    )
+    return WorkloadSize(replicas=workload.replicas, requests=requests, limits=limits)
+
+
+def _used_at_most(part: Sized, limit: Fraction, sight: SizingSight) -> Fraction:
+    """The use of one pod; memory of which nothing is known may be in use up to its limit."""
+    unknown = limit if part.resource == MEMORY else Fraction(0)
+    return sight.peaks.get(part, unknown)
+
+
+def _largest(sizes: Iterable[Rounded], decided: Rounded) -> dict[Sized, Fraction]:
+    """The largest amount of each part that a pod has."""
     found: dict[Sized, int] = {}
     for each in sizes:
         for part, amount in each.items():
-            found[part] = max(amount, found.get(part, 0))
+            found[part] = max(amount, found.get(part, decided.get(part, 0)))
     return {part: Fraction(amount) for part, amount in found.items()}
 
 
@@ -157,12 +197,16 @@ def _still_stale(sight: SizingSight, memory: SizingMemory) -> Iterator[tuple[Siz
             yield part, change
 
 
-def _recommendations(sight: SizingSight, memory: SizingMemory) -> Iterator[Recommendation]:
+def _recommendations(
+    sight: SizingSight, memory: SizingMemory, now: datetime
+) -> Iterator[Recommendation]:
     if sight.hpa is not None:
         hpa = sight.hpa
-        yield Recommendation(source=SizeSource.HPA, totals=hpa.totals, doubt=hpa.doubt)
+        doubt = hpa.doubt or _too_early(memory, now)
+        yield Recommendation(source=SizeSource.HPA, totals=hpa.totals, doubt=doubt)
     if sight.vpa is not None:
-        doubt = reason_to_doubt(sight.vpa.conditions, sight.vpa.samples)
+        vpa = sight.vpa
+        doubt = vpa.doubt or reason_to_doubt(vpa.conditions, vpa.samples)
         totals = {
             part: evidence_of(
                 target,
@@ -173,6 +217,14 @@ def _recommendations(sight: SizingSight, memory: SizingMemory) -> Iterator[Recom
             for part, target in sight.vpa.targets.items()
         }
         yield Recommendation(source=SizeSource.VPA, totals=totals, doubt=doubt)
+
+
+def _too_early(memory: SizingMemory, now: datetime) -> str | None:
+    """Why an HPA can't know the present size yet."""
+    since = memory.settled or memory.last_scaled
+    if since is None or not timedelta() <= now - since < SETTLING:
+        return None
+    return "it may have measured before the last change"
 
 
 def _occasion(sight: SizingSight, memory: SizingMemory, now: datetime) -> Occasion:
@@ -204,4 +256,4 @@ def _remembering(
             )
             for part, target in sight.vpa.targets.items()
         }
-    return replace(memory, intent=size, last_scaled=now, changes=changes)
+    return replace(memory, intent=size, size=size, last_scaled=now, settled=None, changes=changes)

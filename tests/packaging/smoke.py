@@ -22,6 +22,7 @@ COMMANDS = (
     "growth-certs",
     "growth-reconciler",
     "growth-fleet",
+    "growth-sizing",
 )
 
 

@@ -329,3 +329,25 @@ def test_conditions_count_before_numbers(
 ) -> None:
     doubt = reason_to_doubt(conditions, samples)
     assert doubt is None if words is None else words in (doubt or "")
+
+
+def test_requests_that_are_limits_stay_so_even_if_a_limit_may_not_fall() -> None:
+    parts = {MAIN: cores(1), HEAP: gibibytes(2)}
+    present = PresentSize(replicas=1, requests=parts, limits=parts, used={HEAP: gibibytes(1)})
+    found = decided(present, vpa(cpu=cores(0.5), memory=gibibytes(0.5)))
+    assert found.size.requests == found.size.limits
+    assert found.size.limits[HEAP] == gibibytes(1.2).__ceil__()
+
+
+def test_a_source_that_is_not_believed_adds_no_replicas() -> None:
+    # Right after a change, the pods may have more than the intervals have for their number.
+    found = decided(running(3, 3.45), blind(SizeSource.HPA), vpa(cpu=cores(3.45)))
+    assert (found.size.replicas, cpu_of(found)) == (3, 3.45)
+
+
+def test_after_several_changes_of_replicas_an_old_recommendation_is_still_known_for_one() -> None:
+    # It was for one pod with 3.45 cores, and its workload had 3 and 4 replicas since.
+    change = CountChange(before=4, after=3, target=cores(3.4), total=cores(3.45))
+    later = evidence_of(cores(2.9), replicas=3, change=change)
+    assert later == (cores(3.45), True)
+    assert not evidence_of(cores(1), replicas=3, change=change).is_stale

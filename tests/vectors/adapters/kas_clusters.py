@@ -17,15 +17,16 @@ from fleet.core.actions import (
 from fleet.core.clusters import RegionKey
 from fleet.core.states import ClusterState
 from fleet.core.world import FleetUnseen, FleetWorld
-from fleet.effects.carrying_out import SequenceOutcome, carry_out_sequence
 from fleet.passes import fleet_pass
 from growth.errors import RetryLater
+from growth.service.passing import carry_out_sequence
 from tests.fleet.building import KEY, NOW, a_cluster, a_region, a_sight
 from tests.vectors.registry import adapts
 
 if TYPE_CHECKING:
     from fleet.core.actions import FleetAction
     from fleet.core.clusters import FleetCluster
+    from growth.service.passing import SequenceOutcome
     from tests.vectors.rows import Json
 
 FAILS = "fails"
@@ -168,7 +169,7 @@ def _world(clusters: list[FleetCluster] | None, **known: Any) -> FleetWorld:
     return FleetWorld(regions=(a_region(most=0),), clusters=known_clusters, **known)
 
 
-def _of_cluster(world: FleetWorld, failing: frozenset[type]) -> SequenceOutcome:
+def _of_cluster(world: FleetWorld, failing: frozenset[type]) -> SequenceOutcome[FleetAction]:
     """What is done to the cluster that the row is about, which is called `a`."""
     sequences = fleet_pass(world, NOW)
     own = [each for each in sequences if not isinstance(each[0], CreateRecord)]
@@ -176,7 +177,7 @@ def _of_cluster(world: FleetWorld, failing: frozenset[type]) -> SequenceOutcome:
     return _carried_out(sequence, failing)
 
 
-def _carried_out(sequence: Any, failing: frozenset[type]) -> SequenceOutcome:
+def _carried_out(sequence: Any, failing: frozenset[type]) -> SequenceOutcome[FleetAction]:
     async def do(action: FleetAction) -> None:
         if type(action) in failing:
             raise RetryLater("it fails in this row")
@@ -184,6 +185,6 @@ def _carried_out(sequence: Any, failing: frozenset[type]) -> SequenceOutcome:
     return asyncio.run(carry_out_sequence(sequence, do))
 
 
-def _state(cluster: FleetCluster, outcome: SequenceOutcome) -> str:
+def _state(cluster: FleetCluster, outcome: SequenceOutcome[FleetAction]) -> str:
     states = [each.state for each in outcome.done if isinstance(each, SetState)]
     return (states or [cluster.state])[-1].value

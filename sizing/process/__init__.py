@@ -1,0 +1,1 @@
+"""The process: caches all the time, and the loop while it leads."""
