@@ -17,10 +17,10 @@ from reconciler.core.actions import (
     SetNode,
 )
 from reconciler.invariants.breach import Breach, Invariant
-from reconciler.providers.port import MachineState
+from reconciler.providers.port import ClassKey, MachineState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.instant import Instant
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
     from reconciler.core.actions import Action
     from reconciler.core.world import World
-    from reconciler.providers.port import Machine, Order
+    from reconciler.providers.port import Listing, Machine, Order
 
 
 def forbidden(step: Action, world: World, now: Instant) -> Iterator[Breach]:
@@ -111,8 +111,24 @@ def _misnamed(step: DeleteMachine, removal: NodeRemovalRequest | None, world: Wo
 
 def _listed(name: str, world: World) -> Machine | None:
     """A machine in the last listing of any cloud."""
-    listings = (sight.listing for sight in world.clouds.values() if sight.listing is not None)
-    return next((each.machines[name] for each in listings if name in each.machines), None)
+    return _shown(name, (sight.listing for sight in world.clouds.values()))
+
+
+def _listed_where_bought(name: str, world: World) -> Machine | None:
+    """A machine in the last listing of its own node class.
+
+    Classes of one project list each other's machines, each at its own time: an older listing of
+    another class may still show what is gone.
+    """
+    record = world.records.get(name)
+    reference = None if record is None else record.spec.node_class_ref
+    own = reference and world.clouds.get(ClassKey(reference.kind, reference.name))
+    return _shown(name, [own.listing]) if own and own.listing else _listed(name, world)
+
+
+def _shown(name: str, listings: Iterable[Listing | None]) -> Machine | None:
+    known = (each for each in listings if each is not None)
+    return next((each.machines[name] for each in known if name in each.machines), None)
 
 
 def _left(
@@ -128,7 +144,7 @@ def _left(
 
 def _freed(name: str, world: World) -> Iterator[Breach]:
     """A Node may be deleted only when its machine is gone."""
-    listed = _listed(name, world)
+    listed = _listed_where_bought(name, world)
     if listed is not None and listed.state is not MachineState.DELETING:
         yield Breach(
             invariant=Invariant.DELETED_AS_NAMED,

@@ -33,8 +33,8 @@ from reconciler.invariants.judging import judged
 from reconciler.invariants.ledger import InvariantsLedger
 from reconciler.ledger import Ledger
 from reconciler.loop import Room, decide, remembers_nothing
-from reconciler.providers.port import MachineState, Order, Sight
-from tests.reconciler.build import RELEASED, at, pool, request, world
+from reconciler.providers.port import ClassKey, MachineState, Order, Sight
+from tests.reconciler.build import RELEASED, at, pool, record, request, world
 from tests.removal import build as leaving
 from tests.scheduling import build
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from growth.scheduling.node import Node
     from reconciler.core.actions import Action
     from reconciler.core.world import World
+    from reconciler.providers.port import Machine
 
 NOW = at(100)
 NAME = leaving.NAME
@@ -259,6 +260,27 @@ def test_pods_are_evicted_only_where_their_node_is_drained(
 )
 def test_a_node_goes_after_its_machine(state: MachineState, expected: Invariant | None) -> None:
     seen = going(node(), listed=leaving.machine(state=state))
+
+    assert found(seen, doing(Delete(kind="nodes", version=version()))) is expected
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "expected"),
+    [
+        ([], [leaving.machine()], None),
+        ([leaving.machine()], [], Invariant.DELETED_AS_NAMED),
+    ],
+    ids=["another class shows it", "its own class shows it"],
+)
+def test_a_machine_is_gone_when_its_own_class_no_longer_lists_it(
+    own: list[Machine], other: list[Machine], expected: Invariant | None
+) -> None:
+    # Both classes are of one project, and list it at different times.
+    clouds = {
+        ClassKey(leaving.CLOUD.kind, "another"): Sight(listing=leaving.listing(*other)),
+        leaving.CLOUD: Sight(listing=leaving.listing(*own)),
+    }
+    seen = msgspec.structs.replace(going(node()), clouds=clouds, records={NAME: record(NAME)})
 
     assert found(seen, doing(Delete(kind="nodes", version=version()))) is expected
 
