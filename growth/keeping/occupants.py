@@ -41,6 +41,12 @@ class OccupantsAnswer(NamedTuple):
     ends_at: datetime | None
     """When the answer expires, even if nothing changes."""
 
+    @property
+    def held(self) -> Keeping | None:
+        """Why a pod on the node may not be moved; None if all of them may."""
+        kept = self.keeping
+        return kept if kept is not None and kept.reason is KeepingReason.HELD else None
+
 
 class Occupants(msgspec.Struct, frozen=True, kw_only=True):
     """The answers at one moment, to be reused later."""
@@ -79,6 +85,11 @@ def occupants(
     return Occupants(budgets=cluster.budgets, answers=answers)
 
 
+def still_true(before: Occupants, cluster: Cluster, now: Instant) -> Mapping[str, OccupantsAnswer]:
+    """Those of the previous answers that still hold; no pod is asked about."""
+    return occupants(before.answers, cluster, now, before=before, most=0).answers
+
+
 def _holds(known: OccupantsAnswer, changed: BudgetsByLabel, now: Instant) -> bool:
     if known.ends_at is not None and known.ends_at <= now.wall:
         return False
@@ -111,8 +122,7 @@ def _say_the_same(one: PodDisruptionBudget | None, other: PodDisruptionBudget | 
 
 def held_by_pods(node: Node, cluster: Cluster, now: Instant) -> Keeping | None:
     """Why a pod on the node may not be moved; None if all of them may."""
-    kept = _answer(cluster.occupancy(node.name), cluster, now).keeping
-    return kept if kept is not None and kept.reason is KeepingReason.HELD else None
+    return _answer(cluster.occupancy(node.name), cluster, now).held
 
 
 def _answer(occupancy: Occupancy, cluster: Cluster, now: Instant) -> OccupantsAnswer:

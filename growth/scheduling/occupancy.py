@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from growth.scheduling import resources
-from growth.scheduling.emptiness import keepers
+from growth.scheduling.emptiness import keepers, keeps_its_node
 from growth.scheduling.owners import Owner, workload_of
 from growth.scheduling.pod import Pod
 from growth.scheduling.remembering import Remembers
@@ -34,16 +34,22 @@ class Occupancy(Remembers, frozen=True, dict=True):
         """The same with this pod added or updated."""
         others = self.lacking(pod)
         if pod.is_ending:
-            return Occupancy(others.pods, (*others.ending, pod))
-        return others if pod.is_finished else Occupancy((*others.pods, pod), others.ending)
+            return _kept_by(others.keepers, Occupancy(others.pods, (*others.ending, pod)))
+        if pod.is_finished:
+            return others
+        keeping = (*others.keepers, pod) if keeps_its_node(pod) else others.keepers
+        return _kept_by(keeping, Occupancy((*others.pods, pod), others.ending))
 
     def lacking(self, pod: Pod) -> Occupancy:
         """The same without this pod."""
         # A changed pod is a new object, so pods are compared by uid.
         uid = pod.metadata.uid
-        return Occupancy(
-            tuple(each for each in self.pods if each.metadata.uid != uid),
-            tuple(each for each in self.ending if each.metadata.uid != uid),
+        return _kept_by(
+            tuple(each for each in self.keepers if each.metadata.uid != uid),
+            Occupancy(
+                tuple(each for each in self.pods if each.metadata.uid != uid),
+                tuple(each for each in self.ending if each.metadata.uid != uid),
+            ),
         )
 
     @cached_property
@@ -77,8 +83,16 @@ class Occupancy(Remembers, frozen=True, dict=True):
 
     @cached_property
     def keepers(self) -> tuple[Pod, ...]:
-        """The pods that keep the node; if there are none, it is empty."""
+        """The pods that keep the node; if there are none, it is empty.
+
+        Each change carries them on, so that no pass has to ask this of all pods of a cluster.
+        """
         return keepers(self.pods)
+
+    @cached_property
+    def is_any_terminating(self) -> bool:
+        """Whether a pod that keeps the node is being deleted."""
+        return any(pod.is_terminating for pod in self.keepers)
 
     @cached_property
     def with_claims(self) -> tuple[Pod, ...]:
@@ -89,6 +103,11 @@ class Occupancy(Remembers, frozen=True, dict=True):
     def host_ports(self) -> frozenset[HostPort]:
         """The host ports in use on the node."""
         return frozenset(port for pod in self.pods for port in pod.host_ports)
+
+
+def _kept_by(keeping: tuple[Pod, ...], occupancy: Occupancy) -> Occupancy:
+    vars(occupancy)["keepers"] = keeping
+    return occupancy
 
 
 EMPTY: Final = Occupancy()

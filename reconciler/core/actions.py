@@ -184,12 +184,25 @@ class EmitEvent(msgspec.Struct, frozen=True, kw_only=True):
     event: Event
 
 
+class UnstatedRenewal(Protocol):
+    """A question about so many nodes that stating it may take seconds, so no pass does it."""
+
+    def stated(self) -> Renewal:
+        """The question; it depends on nothing else, so any thread may ask."""
+
+
 class Solve(msgspec.Struct, frozen=True, kw_only=True):
     """Ask the solver. Its plan enters a later World, with the number of the question."""
 
     lane: str
     number: int
-    problem: Problem | Renewal
+    problem: Problem | Renewal | UnstatedRenewal
+
+    @property
+    def stated(self) -> Problem | Renewal:
+        """The question in the solver's words."""
+        problem = self.problem
+        return problem if isinstance(problem, Problem | Renewal) else problem.stated()
 
 
 class Solved(msgspec.Struct, frozen=True, kw_only=True):

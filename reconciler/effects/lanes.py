@@ -17,7 +17,7 @@ from reconciler.solver import Effort
 
 if TYPE_CHECKING:
     from reconciler.core.actions import Solve
-    from reconciler.solver import Plan, Renewed
+    from reconciler.solver import Plan, Problem, Renewal, Renewed
 
 SOLVE_SECONDS = 5.0
 """The solver's own effort limit ends a solve long before; this is only for a stalled machine."""
@@ -50,10 +50,10 @@ class Lanes:
         """The worker's answer; `DecideAgain` if it was stopped for something more urgent."""
         if question.lane == self.demand.name:
             await self._stop()
-            return await self.demand.solve(question.problem)
+            return await self.demand.solve(question.stated)
         if question.lane == self.observing.name:
-            return await self.observing.solve(question.problem)
-        self._asked = asyncio.ensure_future(self.replacement.solve(question.problem))
+            return await self.observing.solve(question.stated)
+        self._asked = asyncio.ensure_future(self._search(question))
         try:
             return await asyncio.shield(self._asked)
         except asyncio.CancelledError:
@@ -65,9 +65,17 @@ class Lanes:
         finally:
             self._asked = None
 
+    async def _search(self, question: Solve) -> Plan | Renewed:
+        # In a large cluster, stating the search takes seconds; in a thread, passes go on meanwhile.
+        return await self.replacement.solve(await asyncio.to_thread(_stated, question))
+
     async def _stop(self) -> None:
         asked = self._asked
         if asked is not None:
             asked.cancel()
             # `wait` tells the end of the task from a cancellation of this caller.
             await asyncio.wait([asked])
+
+
+def _stated(question: Solve) -> Problem | Renewal:
+    return question.stated

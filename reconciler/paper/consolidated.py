@@ -37,6 +37,7 @@ from reconciler.replacement.candidates import (
 from reconciler.replacement.judging import culprits, is_worth_it, pods_to_move, uids
 from reconciler.replacement.kept import kept_from
 from reconciler.replacement.ledger import PendingProof
+from reconciler.replacement.searching import ReplacementSearch
 from reconciler.replacement.worth import HORIZON
 
 if TYPE_CHECKING:
@@ -179,10 +180,15 @@ class _Looked:
     def _searched(
         self, candidates: Sequence[ReplacementCandidate], currency: str
     ) -> tuple[str, ...]:
-        question = asking.renewal(
-            candidates, self._world, self._now, most={}, horizon=HORIZON, currency=currency
+        search = ReplacementSearch(
+            found=candidates,
+            world=self._world,
+            now=self._now,
+            most={},
+            horizon=HORIZON,
+            currency=currency,
         )
-        return () if question is None else self._answer.search(question).goes
+        return self._answer.search(search.stated()).goes
 
     def _proven(self, names: tuple[str, ...], currency: str) -> tuple[PendingProof, Applied]:
         world, gone = self._world, frozenset(names)

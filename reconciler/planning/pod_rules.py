@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from growth.scheduling.affinity_terms import Term
     from growth.scheduling.cluster import Cluster
     from growth.scheduling.node import Node
+    from growth.scheduling.resources import Resources
     from growth.scheduling.spread_constraints import SpreadConstraint
     from reconciler.planning.followers import FollowerRules
 
@@ -40,8 +41,6 @@ class Kin(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     pod: Pod
     offers: frozenset[str]
-    roomy: frozenset[str]
-    """Those of them that are large enough for one of its pods."""
 
 
 class PodRules(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,9 +58,10 @@ def company(
     cluster: Cluster,
     nodes: Mapping[str, Node],
     *,
+    rooms: Mapping[str, Resources],
     followers: FollowerRules,
 ) -> PodRules:
-    """The rules between the classes of a plan; `nodes` has the node of each offer."""
+    """The rules between the classes of a plan; of each offer, `nodes` and `rooms` have its own."""
     waiting = _waiting_with_followers(kin, cluster, followers)
     planned = [one for one in kin if one.name not in waiting]
     marks, repels = _tokens(planned, cluster)
@@ -70,7 +70,7 @@ def company(
             *_together(planned, followers),
             *_near(planned, cluster, nodes, followers=followers),
             *_apart(planned, cluster),
-            *_spreads(planned, cluster, nodes),
+            *_spreads(planned, cluster, nodes, rooms),
         ),
         marks=marks,
         repels=repels,
@@ -272,7 +272,10 @@ def _apart(kin: Sequence[Kin], cluster: Cluster) -> Iterator[Apart]:
 
 
 def _spreads(
-    kin: Sequence[Kin], cluster: Cluster, nodes: Mapping[str, Node]
+    kin: Sequence[Kin],
+    cluster: Cluster,
+    nodes: Mapping[str, Node],
+    rooms: Mapping[str, Resources],
 ) -> Iterator[SpreadRule | Apart]:
     # Pods with the same constraint may count different nodes, for example those of their selector.
     groups: defaultdict[tuple[object, ...], list[Kin]] = defaultdict(list)
@@ -284,12 +287,26 @@ def _spreads(
                 constraints[key] = constraint
                 groups[key].append(one)
     # What any pod of the plan may buy becomes a domain, also for those that it has no room for.
-    sold = frozenset[str]().union(*(one.roomy for one in kin)) if groups else ()
+    sold = _roomy(kin, rooms) if groups else ()
     templates = {name: nodes[name] for name in sorted(sold)}
     for number, (key, members) in enumerate(groups.items()):
         yield _spread(
             number, constraints[key], members, cluster=cluster, nodes=nodes, templates=templates
         )
+
+
+def _roomy(kin: Iterable[Kin], rooms: Mapping[str, Resources]) -> frozenset[str]:
+    """The offers that are large enough for a pod of any class that may use them."""
+    # Thousands of classes share a few sets of offers, and most offers do for the first class.
+    alike: defaultdict[frozenset[str], list[Resources]] = defaultdict(list)
+    for one in kin:
+        alike[one.offers].append(one.pod.requests)
+    return frozenset(
+        name
+        for offers, wanted in alike.items()
+        for name in offers
+        if any(rooms[name].covers(needs) for needs in wanted)
+    )
 
 
 def _spread(

@@ -74,15 +74,15 @@ class PlanningProblem(msgspec.Struct, frozen=True, kw_only=True):
     """Limits that a person has set, by their name in the Problem."""
 
 
-class _Class(NamedTuple):
-    """Pods that are alike."""
+class AlikePods(NamedTuple):
+    """A class before it is planned: pods of one shape."""
 
     name: str
     like: Pod
     number: int
     pools: frozenset[str]
     uids: tuple[str, ...] = ()
-    """Pods that exist."""
+    """Pods that exist, as far as the answer has to name them."""
     coming: tuple[ComingPods, ...] = ()
     """Announced pods."""
 
@@ -95,7 +95,7 @@ class _Class(NamedTuple):
 class _Asked(NamedTuple):
     """One class before there are groups."""
 
-    pods: _Class
+    pods: AlikePods
     offers: frozenset[str]
     narrowed: tuple[tuple[str, int], ...]
 
@@ -131,6 +131,18 @@ def planning_problem(
         *(_present(pods, pools_of) for _, pods in sorted(by_shape.items())),
         *_announced(each for each in announced if not unsupported(each.like, ground.cluster)),
     ]
+    asked = problem_of_classes(classes, ground, market, nominated=nominated)
+    return msgspec.structs.replace(asked, left_out=left_out)
+
+
+def problem_of_classes(
+    classes: Sequence[AlikePods],
+    ground: PromisedCluster,
+    market: Market,
+    *,
+    nominated: Nominated,
+) -> PlanningProblem:
+    """The Problem of these classes; none of their pods uses unsupported features."""
     resources = _wanted(each.like for each in classes)
     ground = _with_room(ground, [each.like.requests for each in classes], resources)
     judge = _Judge(ground, market.items, nominated=nominated, resources=resources)
@@ -144,7 +156,7 @@ def planning_problem(
         for each in classes
     ]
     kin = [judge.kin(each) for each in asked]
-    rules = company(kin, ground.cluster, judge.nodes, followers=followers)
+    rules = company(kin, ground.cluster, judge.nodes, rooms=judge.rooms, followers=followers)
     planned = [each for each in asked if each.name not in rules.waiting]
     limits = market.limits()
     return PlanningProblem(
@@ -152,7 +164,7 @@ def planning_problem(
         pods={each.name: each.pods.uids for each in planned if each.pods.uids},
         offers={item.name: item for item in market.items},
         spots={spot.name: spot for spot in ground.spots},
-        left_out=left_out,
+        left_out={},
         waiting={
             uid: rules.waiting[each.name]
             for each in asked
@@ -164,20 +176,20 @@ def planning_problem(
     )
 
 
-def _present(pods: Sequence[Pod], pools_of: Mapping[str, frozenset[str]]) -> _Class:
+def _present(pods: Sequence[Pod], pools_of: Mapping[str, frozenset[str]]) -> AlikePods:
     uids = tuple(pod.metadata.uid for pod in pods)
     # The selector is part of a shape, so pods of one shape have the same pools.
-    return _Class(pods[0].shape, pods[0], len(uids), pools_of[uids[0]], uids)
+    return AlikePods(pods[0].shape, pods[0], len(uids), pools_of[uids[0]], uids)
 
 
-def _announced(coming: Iterable[ComingPods]) -> Iterator[_Class]:
+def _announced(coming: Iterable[ComingPods]) -> Iterator[AlikePods]:
     by_shape: defaultdict[str, list[ComingPods]] = defaultdict(list)
     for each in coming:
         by_shape[each.like.shape].append(each)
     for shape, alike in sorted(by_shape.items()):
         first, number = alike[0], sum(each.number for each in alike)
         name = f"{shape} announced"
-        yield _Class(name, first.like, number, first.pools, coming=tuple(alike))
+        yield AlikePods(name, first.like, number, first.pools, coming=tuple(alike))
 
 
 def _with_room(
@@ -204,7 +216,7 @@ class _Judge:
         self._nominated = nominated
         self._items = items
         self._spots = ground.spots
-        self._rooms = {
+        self.rooms: Mapping[str, Resources] = {
             **{item.name: item.room for item in items},
             **{spot.name: spot.room for spot in ground.spots},
         }
@@ -217,8 +229,7 @@ class _Judge:
 
     def kin(self, asked: _Asked) -> Kin:
         """What rules between pods are told of a class."""
-        roomy = self._roomy_of(asked)
-        return Kin(name=asked.name, pod=asked.pods.like, offers=asked.offers, roomy=roomy)
+        return Kin(name=asked.name, pod=asked.pods.like, offers=asked.offers)
 
     def without_small_ones(self, asked: _Asked) -> _Asked:
         """The same without offers that are too small, if it matters where the others are.
@@ -232,19 +243,19 @@ class _Judge:
 
     def _roomy_of(self, asked: _Asked) -> frozenset[str]:
         needs = asked.pods.like.requests
-        return frozenset(name for name in asked.offers if self._rooms[name].covers(needs))
+        return frozenset(name for name in asked.offers if self.rooms[name].covers(needs))
 
-    def has_room(self, classes: Mapping[str, _Class]) -> Callable[[str], bool]:
+    def has_room(self, classes: Mapping[str, AlikePods]) -> Callable[[str], bool]:
         """Whether any pod of a class has a place by itself, by the name of the class."""
 
         def is_possible(of: str) -> bool:
             needs, offers = classes[of].like.requests, self.asked(classes[of]).offers
             return any(name in offers and room.covers(needs) for name, room in rooms.items())
 
-        rooms = self._rooms
+        rooms = self.rooms
         return is_possible
 
-    def asked(self, pods: _Class, *, is_follower: bool = False) -> _Asked:
+    def asked(self, pods: AlikePods, *, is_follower: bool = False) -> _Asked:
         """A class with the offers that it may use; where followers may be, the Problem tells."""
         pod = pods.like
         key = (*self._key(pod, pods.pools), is_follower)
@@ -259,7 +270,7 @@ class _Judge:
         is_in_vain, declined = self._nominated.is_in_vain(pod.shape), self._nominated.declined
         vain = frozenset(
             item.name for item in self._items if is_in_vain(item.offering.name)
-        ) | frozenset(spot.name for spot in self._spots if (spot.name, pod.shape) in declined)
+        ) | frozenset(name for name, shape in declined if shape == pod.shape)
         if vain & allowed:
             allowed -= vain
             left = sum(item.name in allowed for item in self._items)

@@ -41,7 +41,8 @@ def sight(nodes: Iterable[Node], most: Mapping[str, int], world: World) -> tuple
     ledger, cluster = world.ledger.replacement, world.cluster
     return (
         tuple(node.name for node in nodes),
-        {n: each.pods for n, each in ledger.still.items() if serves_now(cluster.nodes[n], world)},
+        # Instead of its pods: when they change, so does this.
+        {n: each.since for n, each in ledger.still.items() if serves_now(cluster.nodes[n], world)},
         {key: each.allowed for key, each in cluster.budgets.items()},
         dict(most),
         sold(world),

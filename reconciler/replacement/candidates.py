@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from growth.api.disruption import Consolidation, DisruptionReason
-from growth.keeping.occupants import held_by_pods
+from growth.keeping.occupants import held_by_pods, still_true
 from growth.keeping.order import kept_at_least
 from reconciler.core.actions import machine
 from reconciler.core.decision import NEVER
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
     from growth.api.nodepool import NodePool
     from growth.instant import Instant
+    from growth.keeping.occupants import OccupantsAnswer
     from growth.keeping.scene import KeepingScene
+    from growth.keeping.wanting import Keeping
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
     from reconciler.core.world import World
@@ -77,6 +79,18 @@ class ReplacementLook:
     def keeping_scene(self) -> KeepingScene:
         """What decides whether a node is kept; worked out once, for all reasons to replace one."""
         return scene_of(self.world)
+
+    def held_by_pods(self, node: Node) -> Keeping | None:
+        """Why a pod on the node may not be moved; None if all of them may."""
+        known = self._known.get(node.name)
+        cluster = self.world.cluster
+        return held_by_pods(node, cluster, self.now) if known is None else known.held
+
+    @cached_property
+    def _known(self) -> Mapping[str, OccupantsAnswer]:
+        # The status of pools needs the same answers every second. Without them, each search would
+        # ask about all pods of the cluster in one pass.
+        return still_true(self.world.ledger.pools.occupants, self.world.cluster, self.now)
 
 
 def disrupted(look: ReplacementLook, old: Iterable[str]) -> Counter[str]:
@@ -183,11 +197,11 @@ def is_in_use(node: Node, world: World) -> bool:
 
 def movable(node: Node, look: ReplacementLook) -> tuple[tuple[Pod, ...] | None, float]:
     """The pods that would move; None if one of them may not, and when that passes by itself."""
-    pods = look.world.cluster.occupancy(node.name).keepers
-    if any(pod.is_terminating for pod in pods):
+    occupancy = look.world.cluster.occupancy(node.name)
+    if occupancy.is_any_terminating:
         return None, NEVER
-    held = held_by_pods(node, look.world.cluster, look.now)
-    return (pods, NEVER) if held is None else (None, held.ends_at(look.now))
+    held = look.held_by_pods(node)
+    return (occupancy.keepers, NEVER) if held is None else (None, held.ends_at(look.now))
 
 
 def price_of_node(name: str, world: World) -> int:

@@ -6,11 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from growth.api.disruption import DisruptionReason
-from growth.keeping.answer import PODS_AT_ONCE
 from reconciler.core.actions import lane_subject
 from reconciler.core.decision import NEVER, Decision, earliest
 from reconciler.facts.ownership import pool_of_node
-from reconciler.replacement import asking
 from reconciler.replacement.at_rest import sight
 from reconciler.replacement.candidates import (
     candidates,
@@ -28,6 +26,7 @@ from reconciler.replacement.proving import (
     search_asked,
 )
 from reconciler.replacement.renewing import next_expiry, outdated
+from reconciler.replacement.searching import ReplacementSearch
 from reconciler.replacement.swaps import SwapStage
 
 if TYPE_CHECKING:
@@ -121,10 +120,6 @@ def _search(scene: ReplacementScene) -> Decision[ReplacementLedger]:
     if due > now.monotonic:
         return Decision(section=ledger, wake_at=min(wake_at, due))
     found, opens_at = candidates(nodes, scene.look)
-    if not asking.prepared_for_search(
-        (pod for each in found for pod in each.pods), most=PODS_AT_ONCE
-    ):
-        return Decision(section=ledger, wake_at=now.monotonic)
     # Prices in two currencies can't be compared, so each gets a search of its own, one after
     # another.
     currency = min(currencies)
@@ -135,8 +130,10 @@ def _search(scene: ReplacementScene) -> Decision[ReplacementLedger]:
         searched_at=now.monotonic,
         opens_at=opens_at,
     )
-    asked = asking.renewal(found, world, now, most=most, horizon=lasts, currency=currency)
-    answer = Decision(section=ledger) if asked is None else search_asked(asked, ledger)
+    search = ReplacementSearch(
+        found=found, world=world, now=now, most=most, horizon=lasts, currency=currency
+    )
+    answer = search_asked(search, ledger) if search.here else Decision(section=ledger)
     return answer.waking(wake_at)
 
 

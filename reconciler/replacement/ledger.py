@@ -24,10 +24,8 @@ class Still(msgspec.Struct, frozen=True, kw_only=True):
     """Since when the same pods are on a node."""
 
     occupancy: Occupancy
-    pods: frozenset[str]
-    """Their uids; without those that belong to the node itself."""
     since: float
-    """The time in monotonic seconds."""
+    """The time in monotonic seconds. Pods that belong to the node itself don't count."""
 
 
 class PendingSearch(msgspec.Struct, frozen=True, kw_only=True):

@@ -21,18 +21,21 @@ if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
     from reconciler.replacement.ledger import ReplacementLedger
     from reconciler.replacement.scene import ReplacementScene
+    from reconciler.replacement.searching import ReplacementSearch
     from reconciler.replacement.swaps import Swap
-    from reconciler.solver import Problem, Renewal
+    from reconciler.solver import Problem
 
 LANE: Final = "replacement"
 
 
-def search_asked(asked: Renewal, ledger: ReplacementLedger) -> Decision[ReplacementLedger]:
+def search_asked(
+    search: ReplacementSearch, ledger: ReplacementLedger
+) -> Decision[ReplacementLedger]:
     """Which of these nodes could go?"""
     number = ledger.number + 1
     return Decision(
         section=replace(ledger, number=number, asked=PendingSearch(number=number)),
-        sequences=(_solving(asked, number, f"could any of {len(asked.standing)} nodes go?"),),
+        sequences=(_solving(search, number, f"could any of {len(search.here)} nodes go?"),),
     )
 
 
@@ -80,6 +83,6 @@ def confirmation_asked(swap: Swap, scene: ReplacementScene) -> Decision[Replacem
     )
 
 
-def _solving(problem: Problem | Renewal, number: int, why: str) -> Sequence:
+def _solving(problem: Problem | ReplacementSearch, number: int, why: str) -> Sequence:
     solve = Solve(lane=LANE, number=number, problem=problem)
     return Sequence(subject=lane_subject(LANE), steps=(solve,), why=why)

@@ -33,7 +33,10 @@ def _still(before: Still | None, occupancy: Occupancy, now: Instant) -> Still:
     # An occupancy is replaced when it changes, and shared between snapshots as long as it doesn't.
     if before is not None and before.occupancy is occupancy:
         return before
-    pods = frozenset(pod.metadata.uid for pod in occupancy.keepers)
-    same = before is not None and before.pods == pods
+    same = before is not None and _uids(before.occupancy) == _uids(occupancy)
     since = before.since if before is not None and same else now.monotonic
-    return Still(occupancy=occupancy, pods=pods, since=since)
+    return Still(occupancy=occupancy, since=since)
+
+
+def _uids(occupancy: Occupancy) -> frozenset[str]:
+    return frozenset(pod.metadata.uid for pod in occupancy.keepers)

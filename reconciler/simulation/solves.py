@@ -43,7 +43,7 @@ class SimulatedSolver:
         if self._faults.strikes(SimulatedFault.SLOW_SOLVE, ENDS_EARLY):
             if self._faults.chance(SimulatedFault.SLOW_SOLVE).happens(0.5):
                 return DecideAgain("it was stopped")
-            plan = answered_at_once(question.problem)
+            plan = answered_at_once(question.stated)
         else:
-            plan = solve_within(question.problem, Effort.QUICK)
+            plan = solve_within(question.stated, Effort.QUICK)
         return Solved(number=question.number, plan=plan)

@@ -14,11 +14,14 @@ from growth.kube.cache.watch_events import Garbled
 from growth.scheduling.node import Node
 from reconciler.aside.ledger import AsideLedger
 from reconciler.aside.objects import subject_of_object
+from reconciler.aside.standing_in import with_stand_ins
 from reconciler.core.actions import Subject, SubjectKind
 from reconciler.loop import decide
+from reconciler.replacement.candidates import ReplacementCandidate
+from reconciler.replacement.searching import ReplacementSearch
 from tests.fuzz.poison import TEXTS, known_keys, labels, spoilt, texts
 from tests.fuzz.town import KINDS, Poisoned, decoded, document_of, seen, town
-from tests.reconciler.build import at
+from tests.reconciler.build import at, pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,6 +62,21 @@ def ends_well(poisoned: Poisoned) -> None:
         assert not outcome.ledger.aside.failing
         assert set(outcome.ledger.aside.subjects) <= {subject}
         assert not (poisoned.is_told_by_a_reader and outcome.ledger.aside.subjects)
+        search_is_stated(with_stand_ins(poisoned_world.remembering(outcome.ledger)))
+
+
+def search_is_stated(given_world: World) -> None:
+    """What could go is a question that effects state, so no rule would put its subject aside."""
+    occupancy = given_world.cluster.occupancy
+    found = tuple(
+        ReplacementCandidate(node=node, pool=pool(), pods=occupancy(name).keepers, price=1)
+        for name, node in given_world.cluster.nodes.items()
+        if occupancy(name).keepers
+    )
+    search = ReplacementSearch(
+        found=found, world=given_world, now=at(130.0), most={}, horizon=60.0, currency=""
+    )
+    assert len(search.stated().standing) <= len(found)
 
 
 @st.composite

@@ -30,7 +30,7 @@ BETWEEN = 0.03
 def answers(sequences: Iterable[Sequence]) -> dict[str, Solved]:
     """The solver's answers to what was asked."""
     return {
-        step.lane: Solved(number=step.number, plan=solve_within(step.problem, Effort.QUICK))
+        step.lane: Solved(number=step.number, plan=solve_within(step.stated, Effort.QUICK))
         for sequence in sequences
         for step in sequence.steps
         if isinstance(step, Solve)

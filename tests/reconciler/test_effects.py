@@ -126,7 +126,7 @@ class Stage:
 
 async def planned(question: Solve) -> Plan | Renewed:
     """At once, and in this process."""
-    return solve_within(question.problem, Effort.QUICK)
+    return solve_within(question.stated, Effort.QUICK)
 
 
 @asynccontextmanager

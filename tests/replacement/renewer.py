@@ -221,7 +221,8 @@ class Renewer:
                 self.put(set_node(found, step))
             case EmitEvent(event=event):
                 self.events.append((event.regarding.name, event.reason, event.note))
-            case Solve(lane=lane, number=number, problem=problem):
+            case Solve(lane=lane, number=number):
+                problem = step.stated
                 self.asked.append(type(problem).__name__)
                 plan = solve_within(problem, Effort.QUICK)
                 self._plans[lane] = Solved(number=number, plan=plan)

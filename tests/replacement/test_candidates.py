@@ -41,9 +41,7 @@ def looked_at(*objects: Any, since: float = 900.0, **changes: Any) -> Replacemen
     pods = [each for each in objects if each.__class__.__name__ == "Pod"]
     shown = changes.pop("shown", (machine(NAME),))
     seen = world(*given, *(pods or [running("web-0", NAME)]), shown=shown, **changes)
-    still = {
-        name: Still(occupancy=EMPTY, pods=frozenset(), since=since) for name in seen.cluster.nodes
-    }
+    still = {name: Still(occupancy=EMPTY, since=since) for name in seen.cluster.nodes}
     seen = seen.remembering(replace(seen.ledger, replacement=ReplacementLedger(still=still)))
     return ReplacementLook(world=seen, now=NOW, clouds=clouds(seen), taken=frozenset())
 
