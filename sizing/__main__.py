@@ -8,14 +8,14 @@ from __future__ import annotations
 import sys
 
 from growth.service import process
-from sizing.process.observing import observe_workloads
+from sizing.process.running import size_workloads
 from sizing.settings import SizingSettings
 
 PROCESS = process.Process(
     name="growth-sizing",
-    purpose="decides how many replicas of what size workloads with an Hvpa should have",
+    purpose="gives workloads with an Hvpa as many replicas of the size that they should have",
     settings=SizingSettings,
-    parts={"size": observe_workloads},
+    parts={"size": size_workloads},
 )
 
 

@@ -58,18 +58,16 @@ def seen_fields(target: SightOfTarget) -> dict[str, Any]:
     }
 
 
-def decided_fields(passed: SizingPass, intervals: tuple[EffectiveInterval, ...]) -> dict[str, Any]:
+def decided_fields(passed: SizingPass) -> dict[str, Any]:
     """What was decided, and on what."""
-    fields: dict[str, Any] = {"intervals": tuple(_intervals(intervals))}
     if passed.decision is None:
         intent = passed.memory.intent
-        return {**fields, "desired": intent and written_size(intent)}
+        return {"desired": intent and written_size(intent)}
     by = passed.decision.decided_by
     return {
-        **fields,
         "desired": written_size(passed.decision.wanted),
         "sources": tuple(map(_source, passed.said)),
-        "decided_by": by and _decided_by(by),
+        "decided_by": None if by is None or by.is_held else _decided_by(by),
     }
 
 
@@ -128,7 +126,8 @@ def _decided_by(by: Deciding) -> DecidedBy:
     )
 
 
-def _intervals(intervals: Iterable[EffectiveInterval]) -> Iterable[IntervalInStatus]:
+def written_intervals(intervals: Iterable[EffectiveInterval]) -> Iterable[IntervalInStatus]:
+    """The first hundred intervals, as they are written in a status."""
     for each in islice(intervals, MOST_INTERVALS):
         fields: dict[str, Any] = {"replicas": each.replicas}
         for name in RESOURCES:

@@ -93,6 +93,9 @@ INSTALLATION_ANNOTATION: Final = "growth.dev/installation"
 PUT_ASIDE_ANNOTATION: Final = "growth.dev/put-aside"
 """On the reconciler's Lease: what it can't decide about because of what is written there."""
 
+HVPA_TAKEOVER_ANNOTATION: Final = "growth.dev/hvpa-takeover"
+"""On an Hvpa: field managers whose replicas and sizes growth takes over, separated by commas."""
+
 # Taints
 
 UNREGISTERED_TAINT: Final = "growth.dev/unregistered"

@@ -8,7 +8,8 @@ distinguish cases. They are named after what happened, without `Error`, to read 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -47,6 +48,15 @@ class Expired(ApiError, RetryLater):
 
 class Conflict(ApiError, DecideAgain):
     """The object has changed since we read it."""
+
+
+class OwnedByOthers(ApiError, GiveUp):
+    """Server-side apply without force: other managers own fields that would be changed."""
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """The names of these managers."""
+        return tuple(sorted(set(_OWNER.findall(self.message))))
 
 
 class AlreadyExists(ApiError, DecideAgain):
@@ -119,6 +129,7 @@ def error_of(call: Call, *, code: int, said: Status, headers: Mapping[str, str])
     return error
 
 
+_OWNER: Final = re.compile(r'conflicts? with "([^"]+)"')
 _KINDS: dict[int, type[ApiError]] = {
     404: NotFound,
     408: Overloaded,
@@ -134,6 +145,8 @@ def _kind(call: Call, *, code: int, said: Status) -> type[ApiError]:
             return _forbidden(said)
         case 409 if said.reason == "AlreadyExists":
             return AlreadyExists
+        case 409 if said.has_cause("FieldManagerConflict"):
+            return OwnedByOthers
         case 422 if call.content_type == JSON_PATCH and not said.causes:
             # A failed `test` operation is Invalid without causes; an invalid object has causes.
             return Conflict

@@ -103,6 +103,18 @@ class Writes:
             subresource=subresource,
         )
 
+    async def apply_unowned(
+        self, decided: Decided, body: Mapping[str, Any], *, subresource: str = ""
+    ) -> Decided:
+        """Apply the body, unless others own one of its fields: `OwnedByOthers`."""
+        return await self._patch(
+            decided,
+            body=_at_version(body, decided),
+            content_type=APPLY_PATCH,
+            query={"fieldManager": FIELD_MANAGER},
+            subresource=subresource,
+        )
+
     async def json_patch(
         self, decided: Decided, operations: Sequence[Mapping[str, Any]], *, subresource: str = ""
     ) -> Decided:

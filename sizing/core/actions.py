@@ -10,6 +10,8 @@ from typing_extensions import override
 if TYPE_CHECKING:
     from growth.api.hvpa import Hvpa
     from growth.api.hvpa_status import HvpaStatus
+    from sizing.rule.applying import SizingStep
+    from sizing.rule.sizing import WorkloadSize
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,19 @@ class TellStatus:
         return f"TellStatus({self.hvpa.metadata.namespace}/{self.hvpa.name})"
 
 
-SizingAction: TypeAlias = TellStatus
+@dataclass(frozen=True)
+class TakeStep:
+    """Take one step of a workload towards a size."""
+
+    hvpa: Hvpa
+    step: SizingStep
+    size: WorkloadSize
+
+    @override
+    def __str__(self) -> str:
+        return f"TakeStep({self.hvpa.metadata.namespace}/{self.hvpa.name}: {self.step})"
+
+
+SizingAction: TypeAlias = TellStatus | TakeStep
 SizingSequence: TypeAlias = tuple[SizingAction, ...]
 """Actions for one Hvpa in order, up to the first that fails."""

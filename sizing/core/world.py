@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from growth.errors import WorldUnseen
@@ -10,6 +11,13 @@ from growth.errors import WorldUnseen
 if TYPE_CHECKING:
     from growth.api.hvpa import Hvpa
     from sizing.rule.workload import SizingSight
+
+
+class SizingMode(StrEnum):
+    """Whether sizes are applied."""
+
+    OBSERVE = "Observe"
+    APPLY = "Apply"
 
 
 class SizingUnseen(WorldUnseen):
@@ -45,3 +53,4 @@ class SizingWorld:
     """All Hvpas."""
 
     hvpas: tuple[HvpaInWorld, ...] = field(default=())
+    mode: SizingMode = SizingMode.OBSERVE

@@ -32,6 +32,11 @@ class SizingFigures:
             ["source"],
             registry=registry,
         )
+        self._leading = Gauge(
+            "growth_sizing_leader",
+            "1 if this process sizes workloads, otherwise 0",
+            registry=registry,
+        )
         self._use_known = Gauge(
             "growth_sizing_use_known",
             "1 if the use of pods could be read last time; memory limits aren't lowered without it",
@@ -43,6 +48,13 @@ class SizingFigures:
             ["action", "result"],
             registry=registry,
         )
+
+    def leads(self, *, is_leader: bool) -> None:
+        """Show whether this process is the leader. Others show no Hvpas."""
+        self._leading.set(is_leader)
+        if not is_leader:
+            self._hvpas.clear()
+            self._doubted.clear()
 
     def show(self, statuses: Iterable[HvpaStatus], *, use_problem: str) -> None:
         """Show what the statuses of all Hvpas say."""

@@ -76,6 +76,8 @@ class SizedPod:
     requests: Rounded
     limits: Rounded = field(default_factory=dict)
     is_ready: bool = True
+    is_resizable: bool = True
+    """Whether its kubelet says what it has; the API server refuses a resize before."""
     progress: ResizeProgress = ResizeProgress.DONE
     since: datetime | None = None
     """When the progress was first seen."""
@@ -184,7 +186,8 @@ def _resizing(
 ) -> NextSteps | None:
     """The next resize or eviction; None if all pods have the size."""
     other = [pod for pod in workload.pods if not pod.has(size)]
-    growing = [pod for pod in other if pod.grows_to(size) and _is_idle(pod)]
+    able = [pod for pod in other if pod.is_resizable]
+    growing = [pod for pod in able if pod.grows_to(size) and _is_idle(pod)]
     if growing:
         return NextSteps(steps=tuple(ResizePod(pod.name) for pod in growing))
     stuck = [pod for pod in workload.pods if not _is_idle(pod)]
@@ -192,10 +195,10 @@ def _resizing(
         return _unsticking(workload, stuck, rules, now)
     if not other:
         return None
-    if not workload.is_complete:
+    if not (able and workload.is_complete):
         return NextSteps(waits_for=StepReason.PODS_NOT_READY)
     is_first = len(other) == len(workload.pods)
-    return NextSteps(steps=tuple(ResizePod(pod.name) for pod in other[: 1 if is_first else None]))
+    return NextSteps(steps=tuple(ResizePod(pod.name) for pod in able[: 1 if is_first else None]))
 
 
 def _unsticking(

@@ -117,6 +117,8 @@ class SizeDecision:
     """The size to apply now: as it is, if the change is blocked."""
     wanted: WorkloadSize
     """The size without the block."""
+    before: WorkloadSize
+    """The present size."""
     decided_by: Deciding | None = None
     blocked: Block | None = None
     held: Sizes = field(default_factory=dict)
@@ -148,6 +150,7 @@ def size_of_workload(
     return SizeDecision(
         size=size,
         wanted=wanted,
+        before=present,
         decided_by=decided_by,
         blocked=block,
         held=(running.held or running.requests) if waits else {},
@@ -173,7 +176,7 @@ def _present(running: PresentSize) -> WorkloadSize:
 
 
 def _kept(present: WorkloadSize, reason: BlockReason) -> SizeDecision:
-    return SizeDecision(size=present, wanted=present, blocked=Block(reason=reason))
+    return SizeDecision(size=present, wanted=present, before=present, blocked=Block(reason=reason))
 
 
 def _totals(running: PresentSize) -> dict[Sized, Fraction]:

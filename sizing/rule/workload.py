@@ -12,10 +12,11 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
+from growth.api.hvpa import UpdateMode
 from growth.scheduling.resources import MEMORY
 from sizing.rule.amounts import rounded_up
 from sizing.rule.applying import REACHED, NextSteps, is_reached, next_steps
-from sizing.rule.blocking import BlockReason, Occasion
+from sizing.rule.blocking import Block, BlockReason, Occasion
 from sizing.rule.evidence import CountChange, evidence_of, reason_to_doubt
 from sizing.rule.sizing import (
     PresentSize,
@@ -110,16 +111,20 @@ def size_pass(
 ) -> SizingPass:
     """What is to be done now, and remembered for the next pass."""
     intent = memory.intent
-    if intent is not None and not is_reached(sight.workload, intent) and _is_recent(memory, now):
+    if intent is None:
+        return _decided(sizing, applying, sight, memory, now)
+    if is_reached(sight.workload, intent):
+        memory = replace(memory, intent=None, settled=now)
+    elif _is_pursued(sight, memory, now):
         steps = next_steps(sight.workload, intent, applying, now)
         return SizingPass(memory=memory, next=steps)
-    if intent is not None:
-        memory = replace(memory, intent=None, settled=now)
-    return _decided(sizing, applying, sight, memory, now)
+    return _decided(sizing, applying, sight, replace(memory, intent=None), now)
 
 
-def _is_recent(memory: SizingMemory, now: datetime) -> bool:
-    return memory.last_scaled is not None and now - memory.last_scaled < PATIENCE
+def _is_pursued(sight: SizingSight, memory: SizingMemory, now: datetime) -> bool:
+    """Whether what was decided is still wanted. Who sets no replicas wants to be left alone."""
+    is_recent = memory.last_scaled is not None and now - memory.last_scaled < PATIENCE
+    return is_recent and sight.workload.replicas > 0
 
 
 def _decided(
@@ -136,7 +141,9 @@ def _decided(
     said = tuple(_recommendations(sight, memory, now))
     decision = size_of_workload(sizing, present, said, _occasion(sight, memory, now))
     memory = replace(memory, held=decision.held)
-    if _is_left_alone(decision) or is_reached(sight.workload, decision.size):
+    is_complete = is_reached(sight.workload, decision.size)
+    if is_complete or _is_left_alone(decision, sizing):
+        decision = decision if is_complete else _by_policy(decision)
         return SizingPass(memory=memory, next=REACHED, decision=decision, said=said)
     steps = next_steps(sight.workload, decision.size, applying, now)
     if steps.steps:
@@ -144,10 +151,19 @@ def _decided(
     return SizingPass(memory=memory, next=steps, decision=decision, said=said)
 
 
-def _is_left_alone(decision: SizeDecision) -> bool:
-    """Whether even pods that differ from the others stay as they are."""
-    reasons = {BlockReason.UPDATE_POLICY, BlockReason.REPLICAS_ZERO}
-    return decision.blocked is not None and decision.blocked.reason in reasons
+def _by_policy(decision: SizeDecision) -> SizeDecision:
+    """The same with the reason why pods that have less aren't resized."""
+    block = decision.blocked or Block(reason=BlockReason.UPDATE_POLICY)
+    return replace(decision, blocked=block)
+
+
+def _is_left_alone(decision: SizeDecision, sizing: SizingRules) -> bool:
+    """Whether even pods that have less than the others stay as they are."""
+    reason = decision.blocked.reason if decision.blocked else None
+    may_not_grow = sizing.scale_up.mode is UpdateMode.OFF and (
+        reason is not None or decision.size == decision.before
+    )
+    return reason in {BlockReason.UPDATE_POLICY, BlockReason.REPLICAS_ZERO} or may_not_grow
 
 
 def _present(sight: SizingSight, memory: SizingMemory) -> PresentSize | None:

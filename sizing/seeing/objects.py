@@ -122,6 +122,12 @@ class PodOfWorkload(msgspec.Struct, frozen=True, dict=True):
         return self._condition("Ready") is not None
 
     @cached_property
+    def tells_its_size(self) -> bool:
+        """Whether its kubelet says what each container has."""
+        told = {each.name for each in self.status.container_statuses if each.resources is not None}
+        return all(each.name in told for each in self.spec.containers)
+
+    @cached_property
     def progress(self) -> ResizeProgress:
         """What has become of its last resize."""
         pending = self._condition("PodResizePending")

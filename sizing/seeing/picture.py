@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from growth.kube.cache.resource import Key
 from growth.scheduling.resources import MEMORY
-from sizing.core.world import HvpaInWorld, SightOfTarget, SizingWorld
+from sizing.core.world import HvpaInWorld, SightOfTarget, SizingMode, SizingWorld
 from sizing.remembering import memory_in
 from sizing.rule.applying import SizedPod, SizedWorkload
 from sizing.rule.sources import hpa_reading, only_measures, vpa_reading
@@ -38,11 +38,14 @@ THROTTLED: Final = Fraction(9, 10)
 """The part of its request above which a container uses it up."""
 
 
-def sizing_world(sources: SizingSources, used: Mapping[Key, Mapping[Sized, int]]) -> SizingWorld:
+def sizing_world(
+    sources: SizingSources, used: Mapping[Key, Mapping[Sized, int]], mode: SizingMode
+) -> SizingWorld:
     """The world of this moment."""
     scene = SceneOfSizing(sources, used)
     hvpas = sources.objects(HVPAS)
-    return SizingWorld(hvpas=tuple(scene.seen(key, hvpas[key]) for key in sorted(hvpas)))
+    seen = tuple(scene.seen(key, hvpas[key]) for key in sorted(hvpas))
+    return SizingWorld(hvpas=seen, mode=mode)
 
 
 class SceneOfSizing:
@@ -55,18 +58,36 @@ class SceneOfSizing:
 
     def seen(self, key: Key, hvpa: Hvpa) -> HvpaInWorld:
         """An Hvpa with its workload."""
-        is_current = not self._sources.store(HVPAS).own.is_unseen(key)
-        return HvpaInWorld(hvpa=hvpa, target=self._target(hvpa), is_current=is_current)
+        reference = hvpa.spec.target_ref
+        place = Key(key.namespace, reference.name)
+        workload = self._workload(reference.kind, place)
+        if workload is None:
+            return HvpaInWorld(hvpa=hvpa, target=None, is_current=self._shows(HVPAS, key))
+        pods = [pod for pod in self._pods(key.namespace, workload.selector) if pod.runs]
+        return HvpaInWorld(
+            hvpa=hvpa,
+            target=self._target(hvpa, workload, pods),
+            is_current=self._shows(HVPAS, key)
+            and self._shows(WORKLOADS[reference.kind], place)
+            and all(self._shows(PODS, _key(pod)) for pod in pods),
+        )
 
-    def _target(self, hvpa: Hvpa) -> SightOfTarget | None:
+    def _workload(self, kind: str, place: Key) -> ScaledWorkload | None:
+        if kind not in WORKLOADS:
+            return None
+        store = self._sources.store(WORKLOADS[kind])
+        found: ScaledWorkload | None = store.get(place.name, namespace=place.namespace)
+        is_going = found is not None and found.metadata.deletion_timestamp is not None
+        return None if is_going else found
+
+    def _shows(self, name: str, key: Key) -> bool:
+        """Whether the cache shows our last write of an object."""
+        return not self._sources.store(name).own.is_unseen(key)
+
+    def _target(
+        self, hvpa: Hvpa, workload: ScaledWorkload, pods: list[PodOfWorkload]
+    ) -> SightOfTarget:
         reference, namespace = hvpa.spec.target_ref, hvpa.metadata.namespace
-        if reference.kind not in WORKLOADS:
-            return None
-        store = self._sources.store(WORKLOADS[reference.kind])
-        workload = store.get(reference.name, namespace=namespace)
-        if workload is None or workload.metadata.deletion_timestamp is not None:
-            return None
-        pods = [pod for pod in self._pods(namespace, workload.selector) if pod.runs]
         place = (namespace, reference.kind, reference.name)
         hpas = list(self._sources.store(HPAS).by(HPAS_BY_TARGET, place).values())
         vpas = list(self._sources.store(VPAS).by(VPAS_BY_TARGET, place).values())
@@ -157,6 +178,7 @@ def _as_sized(pod: PodOfWorkload) -> SizedPod:
         requests=pod.requests,
         limits=pod.limits,
         is_ready=pod.is_ready,
+        is_resizable=pod.tells_its_size,
         progress=pod.progress,
         since=pod.progress_since,
     )

@@ -15,6 +15,7 @@ from growth.kube.errors import (
     Expired,
     NotFound,
     Overloaded,
+    OwnedByOthers,
     Refused,
     error_of,
     status_of,
@@ -40,6 +41,12 @@ def error(call: Call, answer: dict[str, Any], **headers: str) -> ApiError:
         (GET, status(408), Overloaded, RetryLater),
         (GET, status(409, reason="Conflict"), Conflict, DecideAgain),
         (GET, status(409, reason="AlreadyExists"), AlreadyExists, DecideAgain),
+        (
+            PATCH_APPLY,
+            status(409, reason="Conflict", causes=[{"reason": "FieldManagerConflict"}]),
+            OwnedByOthers,
+            GiveUp,
+        ),
         (GET, status(410, reason="Expired"), Expired, RetryLater),
         (GET, status(413, reason="RequestEntityTooLarge"), Refused, GiveUp),
         (GET, status(422, reason="Invalid"), Refused, GiveUp),
@@ -154,3 +161,31 @@ def test_an_action_is_told_as_the_verb_and_resource_of_a_role(
     method: str, path: str, query: tuple[tuple[str, str], ...], action: str
 ) -> None:
     assert Call(method=method, path=path, query=query).action == action
+
+
+@pytest.mark.parametrize(
+    ("message", "owners"),
+    [
+        (
+            (
+                'Apply failed with 1 conflict: conflict with "kubectl" with subresource "scale" '
+                "using apps/v1: .spec.replicas"
+            ),
+            ("kubectl",),
+        ),
+        (
+            (
+                'Apply failed with 2 conflicts: conflicts with "b" using v1:\n- .spec.x\n'
+                'conflicts with "a":\n- .spec.y'
+            ),
+            ("a", "b"),
+        ),
+        ("Apply failed", ()),
+    ],
+)
+def test_the_owners_of_a_field_are_named(message: str, owners: tuple[str, ...]) -> None:
+    causes = [{"reason": "FieldManagerConflict"}]
+    answer = status(409, reason="Conflict", causes=causes) | {"message": message}
+    found = error(PATCH_APPLY, answer)
+    assert isinstance(found, OwnedByOthers)
+    assert found.owners == owners

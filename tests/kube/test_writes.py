@@ -18,6 +18,7 @@ from growth.kube.errors import (
     Conflict,
     Denied,
     NotFound,
+    OwnedByOthers,
     Refused,
 )
 from growth.kube.writes import Decided, Writes
@@ -99,6 +100,22 @@ async def test_a_write_on_an_old_state_is_refused_in_each_form(
             await write
         assert type(caught.value) is Conflict
     assert await data_of(connection, namespace) == {"colour": "blue"}
+
+
+async def test_a_field_that_others_own_is_not_taken_without_force(
+    connection: Connection, namespace: str
+) -> None:
+    mine, theirs = Writes(connection, path=PATH), config_map(namespace, colour="red")
+    query = {"fieldManager": "somebody"}
+    await connection.request("POST", mine._path(namespace), query=query, body=theirs)
+    found = await mine.adopt(Key(namespace, theirs["metadata"]["name"]))
+
+    with pytest.raises(OwnedByOthers) as caught:
+        await mine.apply_unowned(found, config_map(namespace, colour="blue"))
+    assert caught.value.owners == ("somebody",)
+    assert await data_of(connection, namespace) == {"colour": "red"}
+    await mine.apply_unowned(found, config_map(namespace, shape="round"))
+    assert await data_of(connection, namespace) == {"colour": "red", "shape": "round"}
 
 
 async def test_a_write_never_reaches_a_new_object_of_the_same_name(

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from growth.kube.cache.resource import Key
 from growth.kube.cache.store import Store
-from growth.kube.errors import Conflict
+from growth.kube.errors import Conflict, Denied, OwnedByOthers
 from growth.kube.transport import Response
+from growth.scheduling.resources import parse_one
+from sizing.core.world import SizingMode
 from sizing.effects.hands import SizingHands
 from sizing.loop import SizingLoop
 from sizing.seeing.picture import sizing_world
@@ -119,6 +121,10 @@ class SizingServer:
         self.template = {"requests": requests or {"cpu": "400m"}, "limits": limits or {}}
         self.dies_at: Callable[[], bool] = lambda: False
         """Whether the process dies at a request, before or after it has been done."""
+        self.owner = ""
+        """Who else owns the number of replicas."""
+        self.largest_node: int | None = None
+        """The most CPU that a pod can get."""
         self._versions = 0
         self._made = 0
 
@@ -188,24 +194,61 @@ class SizingServer:
         if pod["status"] != status:
             self.put("pods", pod | {"status": status})
 
-    async def request(self, method: str, path: str, *, body: Any = None, **_: Any) -> Response:
+    async def request(
+        self, method: str, path: str, *, body: Any = None, query: Any = None, **_: Any
+    ) -> Response:
         """Answer a write."""
         if self.dies_at():
             raise ProcessGone
         self.writes.append((method, path.partition("/v1")[2] or path, body))
-        answer = self._written(path, body)
+        answer = self._written(path, copy.deepcopy(body), is_forced="force" in (query or {}))
         if self.dies_at():
             raise ProcessGone
         return Response(200, {}, json.dumps(answer).encode())
 
-    def _written(self, path: str, body: Any) -> Document:
+    def _written(self, path: str, body: Any, *, is_forced: bool) -> Document:
         plural, name, *subresource = path.partition("/namespaces/shop/")[2].split("/")
-        found = self.get(plural, name)
-        if (plural, subresource) == ("hvpas", ["status"]):
-            test, change = body
-            self._check(found, test["value"])
-            return self.put(plural, copy.deepcopy(found) | {"status": change["value"]})
-        raise AssertionError(f"the process may not write {path}")
+        found = copy.deepcopy(self.get(plural, name))
+        match plural, subresource:
+            case "hvpas", ["status"]:
+                test, change = body
+                self._check(found, test["value"])
+                return self._tell(found, change)
+            case "deployments", ["scale"]:
+                self._check(found, body["metadata"]["resourceVersion"])
+                return self._scale(found, body["spec"]["replicas"], is_forced=is_forced)
+            case "pods", ["resize"]:
+                self._check(found, body["metadata"]["resourceVersion"])
+                return self._resize(found, body["spec"]["containers"])
+            case _:
+                raise AssertionError(f"the process may not write {path}")
+
+    def _tell(self, found: Document, change: Document) -> Document:
+        if change["path"] == "/status":
+            return self.put("hvpas", found | {"status": change["value"]})
+        field = change["path"].removeprefix("/status/")
+        return self.put("hvpas", found | {"status": found["status"] | {field: change["value"]}})
+
+    def _scale(self, found: Document, count: int, *, is_forced: bool) -> Document:
+        if self.owner and found["spec"]["replicas"] != count and not is_forced:
+            owned = OwnedByOthers("refused")
+            owned.message = f'Apply failed with 1 conflict: conflict with "{self.owner}"'
+            raise owned
+        metadata = found["metadata"] | {"generation": found["metadata"]["generation"] + 1}
+        spec = found["spec"] | {"replicas": count}
+        return self.put("deployments", found | {"metadata": metadata, "spec": spec})
+
+    def _resize(self, found: Document, containers: list[Document]) -> Document:
+        if self.largest_node is not None:
+            wanted = max(parse_one("cpu", c["resources"]["requests"]["cpu"]) for c in containers)
+            if wanted > self.largest_node:
+                denied = Denied("refused")
+                denied.message = "node didn't have enough allocatable resources: cpu"
+                raise denied
+        fields = [{"manager": "growth", "subresource": "resize"}]
+        kept = found["metadata"].get("managedFields", [])
+        metadata = found["metadata"] | {"managedFields": [*kept, *fields]}
+        return self.put("pods", found | {"metadata": metadata, "spec": {"containers": containers}})
 
     def _check(self, found: Document, version: str) -> None:
         if found["metadata"]["resourceVersion"] != version:
@@ -251,8 +294,9 @@ class KeptSizingSources:
 class SimulatedSizer:
     """A process that sizes the workload, and what it believes of its use."""
 
-    def __init__(self, server: SizingServer) -> None:
+    def __init__(self, server: SizingServer, mode: SizingMode = SizingMode.OBSERVE) -> None:
         self.server = server
+        self.mode = mode
         self.sources = KeptSizingSources(server)
         self.used: dict[str, Document] = {}
         """What each pod uses, as metrics-server would say."""
@@ -262,6 +306,7 @@ class SimulatedSizer:
         self._hands = SizingHands(
             self.server,  # type: ignore[arg-type]
             sources=self.sources,  # type: ignore[arg-type]
+            now=lambda: self.server.now,
             may_write=lambda: None,
         )
         self.loop = SizingLoop(self, now=lambda: self.server.now)
@@ -274,7 +319,7 @@ class SimulatedSizer:
     def see(self) -> SizingWorld:
         self.sources.refresh()
         used = used_by_pods(self._figures(), self.server.now)
-        return sizing_world(self.sources, used)  # type: ignore[arg-type]
+        return sizing_world(self.sources, used, self.mode)  # type: ignore[arg-type]
 
     def _figures(self) -> Iterator[bytes]:
         for name, usage in self.used.items():
@@ -303,11 +348,13 @@ class SimulatedSizer:
             self.server.now += PASS
 
 
-def a_story(*, replicas: int = 1, **words: Any) -> SimulatedSizer:
+def a_story(
+    *, replicas: int = 1, mode: SizingMode = SizingMode.OBSERVE, **words: Any
+) -> SimulatedSizer:
     """A workload with an Hvpa, whose pods are there."""
     server = SizingServer(**words)
     server.put("deployments", a_deployment(replicas))
     server.put("hvpas", an_hvpa())
     for _ in range(BOOT + 2):
         server.settle()
-    return SimulatedSizer(server)
+    return SimulatedSizer(server, mode)

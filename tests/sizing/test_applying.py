@@ -96,3 +96,13 @@ def test_a_paused_workload_is_left_alone() -> None:
     workload = SizedWorkload(replicas=1, pods=pods(500), is_paused=True)
     assert steps(workload, 3, 900) == NextSteps(waits_for=StepReason.PAUSED)
     assert steps(workload, 1, 500) == REACHED
+
+
+def test_a_pod_that_cannot_be_resized_yet_keeps_no_other_one_waiting() -> None:
+    first, second = pods(500, 500)
+    new = replace(first, is_resizable=False, is_ready=False)
+    assert steps(SizedWorkload(replicas=2, pods=(new, second)), 2, 900).steps == (
+        ResizePod("pod-1"),
+    )
+    alone = SizedWorkload(replicas=1, pods=(replace(new, is_ready=True),))
+    assert steps(alone, 1, 900) == NextSteps(waits_for=StepReason.PODS_NOT_READY)

@@ -56,6 +56,11 @@ def test_a_pod_says_what_has_become_of_its_resize(
     assert seen.progress is progress
 
 
+def test_a_pod_can_be_resized_once_its_kubelet_says_what_it_has() -> None:
+    assert pod(SMALL, SMALL).tells_its_size
+    assert not pod(SMALL, None).tells_its_size
+
+
 @pytest.mark.parametrize(("minutes", "counts"), [(-1, True), (1, False)])
 def test_only_a_kill_after_the_last_change_counts(minutes: int, *, counts: bool) -> None:
     killed = {"terminated": {"reason": "OOMKilled", "finishedAt": NOW.isoformat()}}

@@ -39,6 +39,7 @@ KINDS: Final = {
         *("nrr", "noderemovalrequest", "noderemovalrequests"),
     ),
     "pool": ("np", "pool", "pools", "nodepool", "nodepools"),
+    "hvpa": ("hvpa", "hvpas"),
 }
 """The kinds, in kubectl's words. Requests, records and removals have the names of their nodes."""
 

@@ -9,6 +9,9 @@ from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Final
 
+from prometheus_client import CollectorRegistry
+
+from growth.api.hvpa import Hvpa
 from growth.clocks import wall_clock
 from growth.kube.cache.metrics import CacheMetrics
 from growth.kube.election import (
@@ -19,10 +22,12 @@ from growth.kube.election import (
     lead_repeatedly,
     this_run,
 )
+from growth.kube.events import EventMetrics, EventRecorder, EventsOnServer, EventSource
 from growth.kube.reads import Reads
 from growth.kube.transport import connect
 from sizing.effects.hands import SizingHands
 from sizing.loop import SizingLoop
+from sizing.process.events import CONTROLLER, SizingEvents
 from sizing.process.figures import SizingFigures
 from sizing.process.port import SizingPort
 from sizing.seeing.sources import HVPAS, SizingSources
@@ -39,7 +44,7 @@ if TYPE_CHECKING:
 LEASE: Final = "growth-sizing"
 
 
-async def observe_workloads(service: Service[SizingSettings]) -> None:
+async def size_workloads(service: Service[SizingSettings]) -> None:
     """Decide about sizes until cancelled."""
     settings = service.settings
     running: list[Sizer] = []
@@ -69,7 +74,9 @@ class Sizer:
         self._namespace = namespace
         self._loop: SizingLoop | None = None
         self._figures = SizingFigures(service.registry)
-        self._election = ElectionMetrics(service.registry)
+        # growth_leader is about reconcilers, of which alerts expect one.
+        self._election = ElectionMetrics(CollectorRegistry())
+        self._events = EventMetrics(service.registry)
         self.sources = SizingSources(
             connection,
             metrics=CacheMetrics(service.registry),
@@ -91,26 +98,48 @@ class Sizer:
             await lead_repeatedly(leading, self._act)
 
     async def _act(self, leadership: Leadership) -> None:
-        hands = SizingHands(self._connection, sources=self.sources, may_write=leadership.check)
+        hands = SizingHands(
+            self._connection, sources=self.sources, now=wall_clock, may_write=leadership.check
+        )
         use = PodUseReader(
             reads=Reads(self._connection),
             wanted=lambda: bool(self.sources.objects(HVPAS)),
             now=wall_clock,
         )
-        port = SizingPort(self.sources, use=use, hands=hands, figures=self._figures)
+        recorder = self._recorder()
+        mode = self._service.settings.mode
+        port = SizingPort(
+            self.sources,
+            use=use,
+            hands=hands,
+            figures=self._figures,
+            events=SizingEvents(recorder.emit),
+            mode=mode,
+        )
         with self._looping(SizingLoop(port, now=wall_clock)) as loop:
-            self._service.logger.info("sizing workloads")
+            self._service.logger.info("sizing workloads", mode=mode.value)
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(use.run(), name="use")
+                tasks.create_task(recorder.run(), name="events")
                 await loop.run()
+
+    def _recorder(self) -> EventRecorder:
+        source = EventSource(CONTROLLER, socket.gethostname())
+        return EventRecorder(
+            EventsOnServer(self._connection, source),
+            concerns=lambda reference: reference.kind == Hvpa.__name__,
+            metrics=self._events,
+        )
 
     @contextlib.contextmanager
     def _looping(self, loop: SizingLoop) -> Iterator[SizingLoop]:
         self._loop = loop
+        self._figures.leads(is_leader=True)
         try:
             yield loop
         finally:
             self._loop = None
+            self._figures.leads(is_leader=False)
 
     def _wake(self) -> None:
         if self._loop is not None:
