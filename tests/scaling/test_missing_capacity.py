@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from itertools import product
+from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -81,6 +83,25 @@ def test_no_mix_is_cheaper(offers: list[SoldType], missing: Resources, most: int
         counts = tuple(mix.get(each.name, 0) for each in offers)
         assert has_all(counts)
         assert cost(counts) == least
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_many_types_never_cost_more_than_the_best_of_them_alone(seed: int) -> None:
+    chance = Random(seed)
+    offers = [
+        sold(f"t{number}", 1000 * cores, 1024 * size, (cores * 10 + size) * part, most=10**9)
+        for number in range(25)
+        for cores, size, part in [(chance.randint(1, 64), chance.randint(1, 512), 100)]
+    ]
+    cpu, memory = chance.randint(10**3, 10**7), chance.randint(10**3, 10**8)
+    alone = [
+        each.cost * max(-(-cpu // each.room["cpu"]), -(-memory // each.room["memory"]))
+        for each in offers
+    ]
+    mix = cheapest_mix(room(cpu, memory), offers, most=10**9)
+    assert mix is not None
+    prices = {each.name: each.cost for each in offers}
+    assert sum(prices[name] * count for name, count in mix.items()) <= min(alone)
 
 
 def test_two_resources_are_covered_by_types_that_are_good_at_one_each() -> None:
