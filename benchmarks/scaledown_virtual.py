@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 import structlog
@@ -23,6 +23,8 @@ from growth.api.nodepool import NodePool
 from growth.errors import GiveUp
 from growth.scheduling.metadata import Metadata
 from growth.scheduling.objects import Namespace, Pod
+from growth.scheduling.resources import NOTHING
+from reconciler.core.measured import Measurements
 from reconciler.simulation.cloud import SimulatedJoining
 from reconciler.simulation.living import Living
 from reconciler.simulation.preferences import preferred_node
@@ -32,9 +34,11 @@ from reconciler.simulation.story import Story
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from growth.api.noderequest import NodeRequest
+    from growth.scheduling.node import Node
+    from growth.scheduling.resources import Resources
     from reconciler.core.actions import Evict
     from reconciler.core.timing import Timing
     from reconciler.effects.eviction import EvictionRefusal
@@ -58,11 +62,12 @@ class Virtual:
         *,
         ranks: bool,
         timing: Timing = TIMING,
+        measured: Callable[[], Measurements] = Measurements,
     ) -> None:
         self._living = living = Living(
             _CALM,
             SimulatedJoining.AT_ONCE,
-            parts=Parts(is_steered=ranks, timing=timing),
+            parts=Parts(is_steered=ranks, timing=timing, measured=measured),
             prefer=Ranking(self._known_requests) if ranks else preferred_node,
         )
         self._server = server = living.server
@@ -122,6 +127,26 @@ class Virtual:
         """Pods without a node."""
         pods = self._server.kind("pods").objects.values()
         return sum(not pod.spec.node_name for pod in pods)
+
+    @property
+    def objects(self) -> Mapping[str, Node]:
+        """All nodes by name."""
+        nodes = self._server.kind("nodes").objects.values()
+        return {node.name: node for node in nodes}
+
+    def requested(self) -> Mapping[str, Resources]:
+        """What the pods on each node request."""
+        found = dict.fromkeys(self.nodes, NOTHING)
+        for pod in self._server.kind("pods").objects.values():
+            if pod.spec.node_name in found:
+                found[pod.spec.node_name] += pod.requests
+        return found
+
+    @property
+    def pool(self) -> NodePool:
+        """The pool as it is now."""
+        (found,) = self._server.kind("NodePool").objects.values()
+        return cast("NodePool", found)
 
     def waits(self) -> list[tuple[float, float]]:
         """When each pod was created, and how long it waited for its node, or is still waiting."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-MOST: Final = 5_000
+MOST: Final = 4_000
 """Nodes, and pods that are counted for the first time; each takes about ten microseconds."""
 
 
