@@ -70,6 +70,8 @@ WELL = {
     'growth_certificate_files_refused{certificate="webhook"}': "0x150",
     "growth_certs_problems": "0x150",
     "growth_certs_crashes_total": "0x150",
+    'growth_sizing_hvpas{reason="MinChange"}': "3x150",
+    'growth_sizing_hvpas{reason="SourceUnavailable"}': "1x20 0x130",
 }
 """Series of two hours and a half, a value each minute."""
 
@@ -135,6 +137,8 @@ ILL: dict[str, dict[str, str]] = {
     },
     "GrowthCertificatesNeedHelp": {"growth_certs_problems": "1x150"},
     "GrowthCertificatesCrash": {"growth_certs_crashes_total": "0+1x150"},
+    "GrowthSizingBlind": {'growth_sizing_hvpas{reason="SourceUnavailable"}': "1x150"},
+    "GrowthSizingStuck": {'growth_sizing_hvpas{reason="OwnedByOther"}': "2x150"},
 }
 """What differs when the alert is due. For GrowthPausedForLong that would be a day."""
 
