@@ -102,6 +102,17 @@ class PodOfWorkload(msgspec.Struct, frozen=True, dict=True):
         """Whether it is one of its workload's replicas."""
         return self.metadata.deletion_timestamp is None and self.status.phase not in ENDED
 
+    def is_of(self, kind: str, workload: Metadata) -> bool:
+        """Whether a workload has created it. A pod can have the same labels by chance."""
+        controller = self.metadata.controller
+        if controller is None:
+            return False
+        if kind == "Deployment":
+            # Its ReplicaSets are named after it, with a hash of the template.
+            is_named = controller.name.rpartition("-")[0] == workload.name
+            return controller.kind == "ReplicaSet" and is_named
+        return controller.uid == workload.uid
+
     @cached_property
     def requests(self) -> Mapping[Sized, int]:
         """The requests of each container."""

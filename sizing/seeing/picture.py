@@ -63,7 +63,9 @@ class SceneOfSizing:
         workload = self._workload(reference.kind, place)
         if workload is None:
             return HvpaInWorld(hvpa=hvpa, target=None, is_current=self._shows(HVPAS, key))
-        pods = [pod for pod in self._pods(key.namespace, workload.selector) if pod.runs]
+        kind = reference.kind
+        found = self._pods(key.namespace, workload.selector)
+        pods = [pod for pod in found if pod.runs and pod.is_of(kind, workload.metadata)]
         return HvpaInWorld(
             hvpa=hvpa,
             target=self._target(hvpa, workload, pods),

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from growth.kube.cache.resource import Key
+from growth.scheduling.metadata import Metadata
 from growth.scheduling.selectors import LabelSelector, Requirement, compiled_selector
 from sizing.rule.applying import ResizeProgress
 from sizing.seeing.objects import PodOfWorkload, ScaledWorkload
@@ -17,6 +18,7 @@ from sizing.seeing.picture import selector_text
 from sizing.seeing.used import used_by_pods
 from tests.sizing.build import HEAP, MAIN, NOW
 
+OF_API = Metadata(name="api", uid="u")
 SMALL = {"requests": {"cpu": "500m", "memory": "1Gi"}}
 LARGE = {"requests": {"cpu": "1", "memory": "1Gi"}}
 
@@ -66,6 +68,25 @@ def test_only_a_kill_after_the_last_change_counts(minutes: int, *, counts: bool)
     killed = {"terminated": {"reason": "OOMKilled", "finishedAt": NOW.isoformat()}}
     seen = pod(SMALL, SMALL, lastState=killed)
     assert seen.ran_out_after(NOW + timedelta(minutes=minutes)) is counts
+
+
+@pytest.mark.parametrize(
+    ("kind", "controller", "is_own"),
+    [
+        ("Deployment", {"kind": "ReplicaSet", "name": "api-5c79fc44b", "uid": "r"}, True),
+        ("Deployment", {"kind": "ReplicaSet", "name": "api-v2-5c79fc44b", "uid": "r"}, False),
+        ("Deployment", {"kind": "Job", "name": "api-5c79fc44b", "uid": "r"}, False),
+        ("StatefulSet", {"kind": "StatefulSet", "name": "api", "uid": "u"}, True),
+        ("StatefulSet", {"kind": "StatefulSet", "name": "api", "uid": "another"}, False),
+        ("Deployment", None, False),
+    ],
+)
+def test_only_pods_that_a_workload_has_created_are_its_own(
+    kind: str, controller: dict[str, Any] | None, *, is_own: bool
+) -> None:
+    owners = [controller | {"controller": True}] if controller else []
+    seen = msgspec.convert({"metadata": {"name": "p", "ownerReferences": owners}}, PodOfWorkload)
+    assert seen.is_of(kind, OF_API) is is_own
 
 
 def workload(spec: dict[str, Any], **status: Any) -> ScaledWorkload:
