@@ -15,6 +15,7 @@ from reconciler.loop import decide
 from reconciler.simulation.chance import Chance
 from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.process import Parts, ProcessFate, SimulatedProcess
+from reconciler.simulation.spread_auditor import SpreadAuditor
 
 if TYPE_CHECKING:
     from growth.instant import Instant
@@ -56,6 +57,7 @@ class Lives:
         self._timeline = around.timeline
         self._trace = around.trace
         self._auditor = auditor
+        self._spreads = SpreadAuditor(auditor.breach)
         self._begun = 0
         self._begun_at = 0.0
         self._breaks: list[float] = []
@@ -133,6 +135,7 @@ class Lives:
 
     def _decided(self, process: SimulatedProcess, world: World, now: Instant) -> None:
         self.passes += 1
+        self._spreads.decides(process.name, world, now)
         if process is self.leader and not self._remembers:
             self._remembers = world.ledger.removal.began is not None
             self._breaks.append(self._timeline.now)
