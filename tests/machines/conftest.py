@@ -1,4 +1,4 @@
-"""One cluster and one growth for all stories of a file; each story has a pool of its own."""
+"""One cluster and one growth for most stories; each has a pool of its own."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from tests.machines.sites import MachineSite
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def shared_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MachineSite]:
-    """From the first story of a file to its last."""
+    """From the first story to the last, where the files of this folder run one after the other."""
     skip_where_missing()
     with machine_site("machines", tmp_path_factory.mktemp("machines")) as place:
         yield place

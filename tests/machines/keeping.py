@@ -82,13 +82,17 @@ class KeptHall:
         done: dict[str, Any] = self.ask("run", name=server, command=command)
         return done
 
+    def first_process(self) -> int:
+        """The process that all servers run under."""
+        return only_child(only_child(self.keeper.pid))
+
     def listen(self, address: str, port: int) -> socket.socket:
         """A socket of this process in the hall's network."""
 
         def there() -> socket.socket:
             # It is this thread alone that moves, and it ends.
-            hall = only_child(only_child(self.keeper.pid))
-            namespace = os.open(f"/proc/{hall}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+            path = f"/proc/{self.first_process()}/ns/net"
+            namespace = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
             try:
                 if ctypes.CDLL(None, use_errno=True).setns(namespace, _NETWORK) != 0:
                     raise OSError(ctypes.get_errno(), "setns")

@@ -35,6 +35,10 @@ BOOTED_WITHIN: Final = 180.0
 """Seconds; seven are usual, and two servers on a busy machine took more than a minute."""
 
 
+LAST_WORDS: Final = 3000
+"""Characters of a server's log that a failure shows."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class MachineSite:
     """Everything that one story of real machines happens in."""
@@ -119,7 +123,13 @@ class MachineSite:
     def is_running(self, *pods: str, within: float = BOOTED_WITHIN) -> None:
         """Until these pods run."""
         goal = f"pods run: {', '.join(pods)}"
-        wait_until(lambda: {self.phase(pod) for pod in pods} == {"Running"}, goal, within=within)
+        try:
+            wait_until(
+                lambda: {self.phase(pod) for pod in pods} == {"Running"}, goal, within=within
+            )
+        except AssertionError as late:
+            said = [self.serial_log(machine)[-LAST_WORDS:] for machine in self.machines()]
+            raise AssertionError("\n".join([str(late), *said])) from None
 
     def is_ending(self, pod: str) -> bool:
         """Whether a pod was told to end, and hasn't ended."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from growth.api.wellknown import NODE_REQUEST_LABEL
 from tests.live import wait_until
 from tests.machines.sites import BOOTED_WITHIN
 
@@ -14,13 +16,23 @@ if TYPE_CHECKING:
     from tests.machines.sites import MachineSite
 
 pytestmark = [pytest.mark.cluster, pytest.mark.long, pytest.mark.timeout(300)]
+TOKENS: Final = ("--field-selector", "type=bootstrap.kubernetes.io/token")
 PATIENCE: Final = 60
 """Seconds of readinessWait: a good server needs six, and one on a busy machine thirty."""
 
 
-def buys(place: MachineSite, name: str, **bootstrap: Any) -> Machine:
+def buys(place: MachineSite, name: str, *, patience: int = PATIENCE, **bootstrap: Any) -> Machine:
     """The first server of a pool whose servers can't join."""
-    place.makes_pool(name, pool={"readinessWait": f"{PATIENCE}s"}, bootstrap=bootstrap)
+    place.makes_pool(name, pool={"readinessWait": f"{patience}s"}, bootstrap=bootstrap)
+    place.runs("web", pool=name)
+    wait_until(place.machines, "a server is on", within=BOOTED_WITHIN)
+    return place.machines()[0]
+
+
+def buys_without_network(place: MachineSite, name: str) -> Machine:
+    """The first server of a pool, which waits for its private address before it joins."""
+    place.datacentre.plugs_private_network = False
+    place.makes_pool(name, pool={"readinessWait": f"{PATIENCE}s"}, networks=["cluster"])
     place.runs("web", pool=name)
     wait_until(place.machines, "a server is on", within=BOOTED_WITHIN)
     return place.machines()[0]
@@ -30,7 +42,7 @@ def is_given_back(place: MachineSite, machine: Machine, word: str) -> None:
     """It says why it can't join, and it is given back."""
     place.keeps_log(machine, word)
     gone = "the server that can't join is given back"
-    wait_until(lambda: machine not in place.machines(), gone, within=PATIENCE + BOOTED_WITHIN)
+    wait_until(lambda: machine not in place.machines(), gone, within=2 * PATIENCE + BOOTED_WITHIN)
     assert machine.name not in place.own_nodes()
 
 
@@ -41,14 +53,36 @@ def test_a_wrong_hash_of_the_ca(place: MachineSite) -> None:
 
 
 def test_a_token_that_was_deleted(place: MachineSite) -> None:
-    place.makes_pool("revoked", pool={"readinessWait": f"{PATIENCE}s"}, networks=["cluster"])
-    place.datacentre.plugs_private_network = False
-    place.runs("web", pool="revoked")
-    wait_until(place.machines, "a server is on", within=BOOTED_WITHIN)
-    machine = place.machines()[0]
-    tokens = ("--field-selector", "type=bootstrap.kubernetes.io/token")
-    place.cluster.kubectl("--namespace", "kube-system", "delete", "secrets", *tokens)
+    machine = buys_without_network(place, "revoked")
+    place.cluster.kubectl("--namespace", "kube-system", "delete", "secrets", *TOKENS)
 
     place.datacentre.plugs_private_network = True
 
     is_given_back(place, machine, "Running pre-flight checks")
+
+
+def test_a_token_that_ran_out(place: MachineSite) -> None:
+    machine = buys_without_network(place, "late")
+    own = ("--namespace", "kube-system", "secret", "--selector")
+    [secret] = place.cluster.get(*own, f"{NODE_REQUEST_LABEL}={machine.name}")["items"]
+    name = secret["metadata"]["name"]
+    past = json.dumps({"stringData": {"expiration": "2026-01-01T00:00:00Z"}})
+    place.cluster.kubectl("patch", *own[:3], name, "--type=merge", "--patch", past)
+
+    place.datacentre.plugs_private_network = True
+
+    is_given_back(place, machine, "Running pre-flight checks")
+
+
+def test_a_mirror_of_packages_that_is_down(place: MachineSite) -> None:
+    # Servers reach nothing but the API server. The download is tried for half a minute.
+    machine = buys(place, "installs", patience=2 * PATIENCE, version="1.36.3")
+
+    is_given_back(place, machine, "Could not resolve host: pkgs.k8s.io")
+
+
+def test_an_image_without_curl(place: MachineSite) -> None:
+    place.datacentre.disk_changes = {"usr/bin/curl": None}
+    machine = buys(place, "curlless")
+
+    is_given_back(place, machine, "this image has no curl")
