@@ -9,7 +9,7 @@ from growth.kube.events.event import Severity
 from reconciler.facts.events import EventAction, event_about
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from growth.api.nodepool import NodePool
     from growth.api.nodepool_status import NodePoolStatus
@@ -30,19 +30,27 @@ def scaling_events(pool: NodePool, after: NodePoolStatus) -> Iterator[EmitEvent]
         return
     if now.step in STEPS and (before is None or _deed(before) != _deed(now)):
         yield _told(pool, STEPS[now.step], now.message)
-    for hold in new_holds(before.holds if before else (), now.holds):
-        if hold.reason not in WAITS:
-            yield _held(pool, hold)
+    told = [
+        hold
+        for hold in new_holds(before.holds if before else (), now.holds)
+        if hold.reason not in WAITS
+    ]
+    # A pool may have many nodes that stay for the same reason, and each would be an event.
+    for reason in dict.fromkeys(hold.reason for hold in told):
+        yield _held(pool, [hold for hold in told if hold.reason == reason])
 
 
 def _deed(status: ScalingStatus) -> tuple[object, ...]:
     return status.step, status.change, status.scaled_up_at, status.scaled_down_at
 
 
-def _held(pool: NodePool, hold: ScalingHold) -> EmitEvent:
-    name = "ScaleUpFailed" if hold.reason == LIMITED else "ScaleDownBlocked"
-    about = f"{hold.node}: " if hold.node else ""
-    note = f"{about}{hold.message or hold.reason}"
+def _held(pool: NodePool, holds: Sequence[ScalingHold]) -> EmitEvent:
+    """One event for all holds of one reason: the first, and how many others there are."""
+    first, others = holds[0], len(holds) - 1
+    name = "ScaleUpFailed" if first.reason == LIMITED else "ScaleDownBlocked"
+    about = f"{first.node}: " if first.node else ""
+    more = f" (and {others} more: {first.reason})" if others else ""
+    note = f"{about}{first.message or first.reason}{more}"
     return _told(pool, name, note, severity=Severity.WARNING)
 
 

@@ -61,6 +61,20 @@ def test_what_a_policy_can_not_do_is_a_warning_once() -> None:
     assert events(limited, sick) == ["ScaleDownBlocked"]
 
 
+def test_many_nodes_that_stay_for_the_same_reason_are_one_event() -> None:
+    full = [
+        ScalingHold(reason="Capacity", node=f"default-{number}", message="its pods fit nowhere")
+        for number in range(40)
+    ]
+    pdb = ScalingHold(reason="Pdb", node="default-9", message="shop/web allows no disruption")
+    after = having(size(holds=(*full, pdb))).status
+    notes = [step.event.note for step in scaling_events(pool(), after)]
+    assert notes == [
+        "default-0: its pods fit nowhere (and 39 more: Capacity)",
+        "default-9: shop/web allows no disruption",
+    ]
+
+
 def test_only_a_new_decision_changes_when_the_decision_was_made() -> None:
     first = having(size(seen=(("cpuPercent", 50),)))
     later = scaling_status(
