@@ -153,8 +153,20 @@ def size_of_workload(
         before=present,
         decided_by=decided_by,
         blocked=block,
-        held=(running.held or running.requests) if waits else {},
+        held=_held(running, said.values(), waits=waits, is_blocked=block is not None),
     )
+
+
+def _held(
+    running: PresentSize, said: Iterable[Deciding], *, waits: bool, is_blocked: bool
+) -> Sizes:
+    """The requests at the beginning of a wait.
+
+    It lasts until fewer replicas are really set, or a source that is believed doesn't want that.
+    """
+    if waits:
+        return running.held or running.requests
+    return running.held if is_blocked or any(one.is_held for one in said) else {}
 
 
 def hpa_totals(desired_replicas: int, requests: Sizes) -> dict[Sized, Fraction]:

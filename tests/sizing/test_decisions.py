@@ -351,3 +351,20 @@ def test_after_several_changes_of_replicas_an_old_recommendation_is_still_known_
     later = evidence_of(cores(2.9), replicas=3, change=change)
     assert later == (cores(3.45), True)
     assert not evidence_of(cores(1), replicas=3, change=change).is_stale
+
+
+def test_a_wait_for_fewer_replicas_lasts_while_their_change_is_blocked() -> None:
+    """Otherwise it would begin anew with smaller pods, again and again."""
+    held = {MAIN: cores(0.83)}
+    by = rules(scale_down=ScaleRules(min_change={"cpu": Margin(value=cores(0.2))}))
+    found = decided(running(4, 0.66, held=held), vpa(cpu=cores(2.48)), by=by)
+    assert found.wanted.replicas == 3
+    assert found.blocked is not None
+    assert found.held == held
+
+
+def test_a_wait_for_fewer_replicas_lasts_while_a_source_is_not_believed() -> None:
+    held = {MAIN: cores(0.83)}
+    said = (blind(SizeSource.HPA), vpa(cpu=cores(2.4)))
+    assert decided(running(4, 0.66, held=held), *said).held == held
+    assert decided(running(4, 0.66, held=held), vpa(cpu=cores(5))).held == {}
