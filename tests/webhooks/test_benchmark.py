@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.__main__ import main
+from benchmarks.admission import NEITHER, AdmittedBurst, told
 from benchmarks.webhook_pods import review
 from tests.webhooks.reviews import pools_from
 from tests.webhooks.table import POOLS
@@ -43,3 +44,13 @@ def test_it_prints_both_servers_and_their_ratio(capsys: pytest.CaptureFixture[st
     printed = capsys.readouterr().out
     for line in ("growth-webhooks", "reads the body only", "ratio"):
         assert re.search(rf"^{line} +\d+\.\d\d +\d+\.\d\d", printed, re.MULTILINE), printed
+
+
+def test_pods_per_second_are_compared_with_those_of_the_same_round() -> None:
+    found = {
+        NEITHER: [AdmittedBurst(100, 2.0, 0.0), AdmittedBurst(50, 2.0, 0.0)],
+        "webhook": [AdmittedBurst(90, 3.0, 0.4), AdmittedBurst(25, 3.0, 0.4)],
+    }
+    lines = told(found)
+    assert re.search(r"^  neither +75 +2\.00 ms +0\.00 ms +1\.00$", lines[1])
+    assert re.search(r"^  webhook +58 +3\.00 ms +0\.40 ms +0\.70   \(0\.50 to 0\.90", lines[2])
