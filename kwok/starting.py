@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kwok.finding import FoundProgram
     from kwok.progress import Progress
 
-READY_WITHIN: Final = 120.0
+READY_WITHIN: Final = 240.0
 """Seconds; 3 to 10 are usual, and four starts at once at a load of 13 took 23."""
 TRIES: Final = 3
 _PASSING: Final = (

@@ -25,6 +25,7 @@ from kwok.clusters import all_clusters
 from tests import order
 from tests.live import (
     ROOT,
+    TEST_WITHIN,
     LiveCluster,
     bring_down,
     bring_up,
@@ -64,9 +65,12 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests of a file keep their order."""
+    """The tests of a file keep their order. With a cluster, they have time for its start, too."""
     seed = order.seed_from(os.environ)
     items.sort(key=lambda item: order.place_of(item.path.relative_to(ROOT), seed=seed))
+    for item in items:
+        if item.get_closest_marker("cluster") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(TEST_WITHIN))
 
 
 @pytest.hookimpl(optionalhook=True)

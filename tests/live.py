@@ -17,8 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-UP_WITHIN: Final = 150.0
-"""Seconds; longer than `up` itself waits, so that it can say for what, and shorter than a test."""
+IN_TIME: Final = 180.0
+"""Seconds for what another process does. Machines may be slow and do much else, so this is for
+things that never happen."""
+UP_WITHIN: Final = 270.0
+"""Seconds; longer than `up` itself waits, so that it can say for what."""
+TEST_WITHIN: Final = 900.0
+"""Seconds for a test with a cluster, its start included; longer than a wait, which can say for what
+it was."""
 NO_PROGRAMS: Final = "the control plane did not start in time; run `python -m kwok programs` first"
 
 
@@ -98,7 +104,7 @@ def bring_down(name: str) -> None:
     assert answer.returncode == 0, answer.stderr
 
 
-def wait_until(done: Callable[[], object], goal: str, *, within: float = 60) -> float:
+def wait_until(done: Callable[[], object], goal: str, *, within: float = IN_TIME) -> float:
     """Wait for something that another process does; returns the seconds that it took.
 
     The limit is for things that never happen; a busy machine may take very long.

@@ -26,7 +26,7 @@ from growth.kube.transport import connect
 from growth.service.tls import Certificates, Files
 from tests.certs.build import becomes, leading
 from tests.cluster_wide import acting, may, wait_steadily
-from tests.live import ROOT
+from tests.live import IN_TIME, ROOT
 from tests.service.authority import Authority
 from tests.service.build import a_service
 
@@ -147,7 +147,7 @@ async def is_told(cluster: LiveCluster, namespace: str, expected: str) -> None:
     """
     words = ("create", "configmap", "asked", "--dry-run=server", "--namespace", namespace)
     told: str | None = None
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(IN_TIME):
         while told is None or (expected not in told if expected else told):
             told = (await asyncio.to_thread(cluster.try_kubectl, *words)).stderr
 

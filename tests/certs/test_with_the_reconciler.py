@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tests.live import LiveCluster
 
-pytestmark = [pytest.mark.cluster, pytest.mark.long, pytest.mark.timeout(480)]
+pytestmark = [pytest.mark.cluster, pytest.mark.long]
 
 NAMES = {
     name
@@ -44,17 +44,17 @@ def test_the_leader_keeps_certificates_unless_somebody_else_does(
 ) -> None:
     log = tmp_path / "log"
     with reconciling(growing, log, GROWTH_CERTIFICATES="external"):
-        wait_until(lambda: '"leading"' in log.read_text(), "it leads", within=60)
+        wait_until(lambda: '"leading"' in log.read_text(), "it leads")
     assert secrets(growing) == set()
 
     with reconciling(growing, log):
-        wait_until(lambda: secrets(growing) == NAMES, "all Secrets are there", within=60)
-        wait_until(lambda: bundle(growing), "the API server trusts the webhook", within=60)
+        wait_until(lambda: secrets(growing) == NAMES, "all Secrets are there")
+        wait_until(lambda: bundle(growing), "the API server trusts the webhook")
         trusted = growing.get("secret", WEBHOOKS.name, "--namespace", "kube-system")
         assert bundle(growing) == trusted["data"]["ca.crt"]
         # What somebody deletes is made again by the next round.
         growing.kubectl("delete", "secret", WEBHOOKS.name, "--namespace", "kube-system")
-        wait_until(lambda: secrets(growing) == NAMES, "it is there again", within=90)
+        wait_until(lambda: secrets(growing) == NAMES, "it is there again")
     assert "certificate written" in log.read_text()
     assert "PRIVATE KEY" not in log.read_text()
 

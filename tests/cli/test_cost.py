@@ -217,7 +217,7 @@ def test_what_runs_on_a_real_cluster_is_held_against_a_plan(
             pods = alone.get("pods", "--namespace", namespace)["items"]
             return len(pods) == 2 and all("nodeName" in each["spec"] for each in pods)
 
-        wait_until(bound, "both pods are bound", within=120)
+        wait_until(bound, "both pods are bound")
         assert main(["cost", "--kubeconfig", str(alone.kubeconfig), "-o", "json"]) == 0
         found = json.loads(capsys.readouterr().out)
         assert (found["hourlyCost"], found["bound"]["lowerBound"]) == ("0.05", "0.01")

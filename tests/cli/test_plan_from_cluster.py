@@ -117,7 +117,7 @@ def wait_for_pods(cluster: LiveCluster, namespace: str, count: int) -> None:
     def made() -> bool:
         return len(cluster.get("pods", "--namespace", namespace)["items"]) == count
 
-    wait_until(made, f"{count} pods", within=120)
+    wait_until(made, f"{count} pods")
 
 
 def written(folder: Path, *documents: dict[str, Any]) -> str:
@@ -182,7 +182,7 @@ def test_what_runs_as_the_file_says_stays_and_what_differs_is_planned_anew(
             pods = cluster.get("pods", "--namespace", namespace)["items"]
             return len(pods) == 2 and all("nodeName" in pod["spec"] for pod in pods)
 
-        wait_until(bound, "both pods are bound", within=120)
+        wait_until(bound, "both pods are bound")
         assert planned()["nodes"] == []
         # Two more than run: two stay, two are bought for.
         more = in_namespace(deployment("web", pool=own_pool, replicas=4, cpu="900m"), namespace)

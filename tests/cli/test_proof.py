@@ -227,7 +227,6 @@ def proofs(cluster: LiveCluster) -> list[str]:
 
 
 @pytest.mark.cluster
-@pytest.mark.timeout(120)
 def test_on_a_real_cluster_a_machine_comes_for_a_pod_and_goes_without_it(
     growing: LiveCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -245,7 +244,6 @@ def test_on_a_real_cluster_a_machine_comes_for_a_pod_and_goes_without_it(
 
 
 @pytest.mark.cluster
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_takes_the_pod_away_and_says_what_may_be_left(
     growing: LiveCluster, number: int, code: int

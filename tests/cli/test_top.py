@@ -18,6 +18,7 @@ from growth.cli.top.bars import bar, ending, fleet_bars, fleet_lines, shortened
 from tests.children import child_on_a_terminal
 from tests.cli.seen import NOW, moment, node, pod, pool, request, seen, waiting
 from tests.cli.test_doctor import nobody_listens
+from tests.live import IN_TIME
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -165,7 +166,7 @@ def on_a_terminal(*words: str, until: bytes, times: int) -> tuple[bytes, int]:
     """What a command draws until it has drawn something so often, and then Ctrl-C."""
     drawn = b""
     with child_on_a_terminal([sys.executable, "-m", "growth.cli", *words]) as (process, ours):
-        deadline = time.monotonic() + 40
+        deadline = time.monotonic() + IN_TIME
         is_asked = False
         while time.monotonic() < deadline:
             if not select.select([ours], [], [], 0.1)[0]:

@@ -17,7 +17,7 @@ from tests.hetzner.fake.api import Account
 from tests.hetzner.fake.project import Project
 from tests.hetzner.fake.records import START
 from tests.hetzner.fake.serving import serve
-from tests.live import wait_until
+from tests.live import IN_TIME, wait_until
 from tests.thread.growing import cluster_for, deployment, reconciling
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Site:
         }
         with reconciling(self.cluster, self.log, **{**own, **settings}):
             leads = '"message": "leading"'
-            wait_until(lambda: leads in self.log.read_text(), "the process leads", within=120)
+            wait_until(lambda: leads in self.log.read_text(), "the process leads")
             yield
 
     @property
@@ -84,7 +84,7 @@ class Site:
         story.makes_servers(**spec)
         listed = [{"name": each, "max": 200} for each in types or ("cx23",)]
         reference = {"kind": "HetznerNodeClass", "name": name}
-        quickly = {"requestTTL": {"ready": "10m", "unmet": "3s"}, "readinessWait": "30s"}
+        quickly = {"requestTTL": {"ready": "10m", "unmet": "3s"}, "readinessWait": "5m"}
         usual = {"serverTypes": listed, "nodeClassRef": reference}
         self.apply(ours("NodePool", name, usual | quickly | dict(pool)))
         return story
@@ -121,7 +121,7 @@ class Story:
         workload = deployment(self.name, pool=self.name, replicas=replicas, **requests)
         self.place.cluster.create(workload)
 
-    def is_served(self, count: int, *, within: float = 60) -> None:
+    def is_served(self, count: int, *, within: float = IN_TIME) -> None:
         """Until so many pods have their node."""
         wait_until(lambda: len(self.nodes()) == count, f"{count} pods are bound", within=within)
 
@@ -154,12 +154,12 @@ class Story:
         read = ("get", kind, self.name, "--output", f"jsonpath={{{path}}}")
         return self.place.cluster.kubectl(*read)
 
-    def says(self, kind: str, path: str, words: str, *, within: float = 40) -> None:
+    def says(self, kind: str, path: str, words: str) -> None:
         """Until the pool or its class says something."""
         goal = f"{kind} {self.name} says {words!r} at {path}"
-        wait_until(lambda: words in self.told(kind, path), goal, within=within)
+        wait_until(lambda: words in self.told(kind, path), goal)
 
-    def is_settled(self, count: int, *, within: float = 60) -> None:
+    def is_settled(self, count: int, *, within: float = IN_TIME) -> None:
         """Until each server serves, is known by its request, and there are no more."""
 
         def settled() -> bool:

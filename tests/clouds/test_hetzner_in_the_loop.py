@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.clouds.growing import Site
 
 CLASSES: Final = "hetznernodeclasses,nodes,configmaps,leases"
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.cluster
 
 
 def test_pods_without_a_place_get_servers_that_join_and_take_them(place: Site) -> None:

@@ -20,6 +20,7 @@ from reconciler.seeing.demand_stream import StreamSource
 from reconciler.seeing.moment import now
 from tests.demand.test_demand_stream import Reader
 from tests.extender.live import extending
+from tests.live import IN_TIME
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from benchmarks.extender_live import Extender
     from tests.live import LiveCluster
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.cluster
 
 TOO_LARGE = {"cpu": "1000"}
 
@@ -70,7 +71,7 @@ async def reconciling(cluster: LiveCluster, extender: Extender) -> AsyncIterator
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(IN_TIME):
         while not condition():  # noqa: ASYNC110 - what others do is asked of them as it is
             await asyncio.sleep(0.02)
 

@@ -19,6 +19,7 @@ import msgspec
 from tests.differential import manifests
 from tests.differential.connection import Refused
 from tests.differential.manifests import NAMESPACES, PRIORITY_CLASS
+from tests.live import IN_TIME
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterable, Iterator
@@ -79,7 +80,7 @@ async def _until_known(connection: Connection, namespace: str) -> None:
             return False
         return True
 
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(IN_TIME):
         while not await is_admitted():  # noqa: ASYNC110 - nothing tells when it is read
             await asyncio.sleep(0.05)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.differential.connection import Connection
     from tests.live import LiveCluster
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.cluster
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.cluster
-@pytest.mark.timeout(120)
 async def test_a_daemon_set_has_pods_on_the_nodes_that_our_rules_name_and_they_ask_for_as_much(
     cluster: LiveCluster,
 ) -> None:

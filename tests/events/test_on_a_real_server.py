@@ -22,6 +22,7 @@ from growth.kube.events import (
 )
 from growth.kube.transport import connect
 from tests.events.stories import no_place, wall
+from tests.live import IN_TIME
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -69,7 +70,7 @@ def written(registry: CollectorRegistry) -> float:
 
 
 async def until_written(registry: CollectorRegistry, count: int) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(IN_TIME):
         while written(registry) < count:  # noqa: ASYNC110 - a counter has no event
             await asyncio.sleep(0.01)
 

@@ -58,7 +58,7 @@ def nodes(cluster: LiveCluster, prefix: str, *, count: int) -> Iterator[list[str
         return sum(is_ready(each) for each in found) == count
 
     try:
-        wait_until(are_ready, f"{count} ready nodes", within=60)
+        wait_until(are_ready, f"{count} ready nodes")
         yield names
     finally:
         cluster.kubectl("delete", "nodes", "--selector", selector)

@@ -41,7 +41,6 @@ def test_the_second_scheduler_has_the_stanza_that_the_command_prints() -> None:
 
 
 @pytest.mark.cluster
-@pytest.mark.timeout(240)
 class TestOnARealServer:
     @pytest.fixture
     def system(self, cluster: LiveCluster) -> Iterator[LiveCluster]:
@@ -50,7 +49,7 @@ class TestOnARealServer:
         yield cluster
         cluster.kubectl("delete", "namespace", NAMESPACE, "--wait=false")
         present = ("get", "namespace", NAMESPACE, "--ignore-not-found", "-o", "name")
-        wait_until(lambda: not cluster.kubectl(*present), "the end of the namespace", within=60)
+        wait_until(lambda: not cluster.kubectl(*present), "the end of the namespace")
 
     def test_every_field_is_one_that_the_server_knows(self, system: LiveCluster) -> None:
         second = system.kubectl("kustomize", str(SECOND))
@@ -89,13 +88,12 @@ class TestOnARealServer:
                 warmed = extender.figure("growth_extender_verb_seconds_count")
                 pods = replicas("web", count=4, scheduler=SCHEDULER, cpu="1m", group="second")
                 system.create(pods, namespace=namespace)
-                wait_until(lambda: bound(system, namespace, app="web") == 4, "pods", within=120)
+                wait_until(lambda: bound(system, namespace, app="web") == 4, "pods")
                 # One filter and one prioritize for each; the front sends its figures by and by.
                 asked = warmed + 8
                 wait_until(
                     lambda: extender.figure("growth_extender_verb_seconds_count") >= asked,
                     "the figures of the calls",
-                    within=30,
                 )
                 lease = system.get("lease", SCHEDULER, "--namespace", NAMESPACE)
         finally:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # Where other work takes the processors from one side and not from the other, the ratio of the rates
 # says little, and that of the processor times as much as ever.
-pytestmark = [pytest.mark.cluster, pytest.mark.long, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.cluster, pytest.mark.long]
 
 EVEN_ON_A_BUSY_MACHINE = 0.5
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     Create = Callable[..., None]
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.cluster
 
 LONG = 240.0
 """Seconds for what others on this machine may make slow."""
@@ -114,9 +114,7 @@ def busy_pod(number: int, node: str) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
 
-@pytest.mark.parametrize(
-    "count", [150, pytest.param(1000, marks=[pytest.mark.long, pytest.mark.timeout(900)])]
-)
+@pytest.mark.parametrize("count", [150, pytest.param(1000, marks=[pytest.mark.long])])
 def test_pods_that_fit_nowhere_are_demand_once_and_are_tried_no_more_often_with_us(
     cluster: LiveCluster,
     namespace: str,

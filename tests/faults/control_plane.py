@@ -61,7 +61,6 @@ def _start(cluster: LiveCluster, command: list[str]) -> None:
     wait_until(
         lambda: cluster.try_kubectl("get", "--raw", "/readyz").returncode == 0,
         "an API server that is ready again",
-        within=120,
     )
 
 

@@ -28,6 +28,7 @@ from tests.faults.control_plane import compact, kill_api_server, start_api_serve
 from tests.faults.lagging import lagging_api_server
 from tests.faults.proxy import FaultProxy, fault_proxy
 from tests.kube.mirror import Mirror
+from tests.live import IN_TIME
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from tests.live import LiveCluster
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.cluster
 
 
 class Metadata(msgspec.Struct, frozen=True, gc=False, rename="camel"):
@@ -97,7 +98,7 @@ class Stage:
         items = msgspec.json.decode(body, type=_Items).items
         return {Key(self.namespace, each.metadata.name): each for each in items}
 
-    async def settled(self, *, within: float = 40.0) -> None:
+    async def settled(self) -> None:
         """Waits until the cache has what a fresh list shows, and looks at everything."""
         store = self.reflector.store
         truth = await self.fresh()
@@ -105,7 +106,7 @@ class Stage:
         def is_equal() -> bool:
             return dict(store.objects) == truth and self.reflector.health.blind_since is None
 
-        await until(is_equal, within=within)
+        await until(is_equal)
         assert self.mirror.objects == truth
         colours = {each.data.get("colour") for each in truth.values()}
         assert set(store.values(BY_COLOUR)) == colours
@@ -121,8 +122,8 @@ class _Items(msgspec.Struct):
     items: list[Secret]
 
 
-async def until(done: Callable[[], bool], *, within: float = 20.0) -> None:
-    async with asyncio.timeout(within):
+async def until(done: Callable[[], bool]) -> None:
+    async with asyncio.timeout(IN_TIME):
         while not done():  # noqa: ASYNC110 - what it waits for has no event
             await asyncio.sleep(0.02)
 
@@ -164,7 +165,7 @@ async def reflecting(
     )
     running = asyncio.create_task(reflector.run())
     try:
-        await asyncio.wait_for(reflector.synced(), 20)
+        await asyncio.wait_for(reflector.synced(), IN_TIME)
         yield reflector, mirror
     finally:
         running.cancel()
@@ -242,7 +243,8 @@ async def test_a_server_that_refuses_to_connect(
     asked = stage.proxy.requests.total()
 
     await stage.settled()
-    assert stage.proxy.requests.total() - asked <= 4
+    # Without a wait between two tries there would be hundreds.
+    assert stage.proxy.requests.total() - asked <= 12
 
 
 async def test_a_server_that_takes_requests_and_answers_none(stage: Stage) -> None:
@@ -322,7 +324,7 @@ async def test_thousands_of_objects_that_appear_while_it_starts(
     stage: Stage, cluster: LiveCluster, count: int
 ) -> None:
     writing = asyncio.create_task(stage.put_many(count))
-    await until(lambda: len(stage.reflector.store) > count // 10, within=60)
+    await until(lambda: len(stage.reflector.store) > count // 10)
     async with (
         await connect(kubeconfig=stage.proxy.kubeconfig, process="late") as late,
         reflecting(late, stage.namespace) as (reflector, mirror),
@@ -350,8 +352,8 @@ async def test_nothing_is_left_of_a_storm(stage: Stage) -> None:
         await until(lambda lists=lists: stage.reflector.health.lists > lists)  # type: ignore[misc]
     await stage.settled()
 
-    assert len(stage.proxy.watches) <= 1
-    assert len(asyncio.all_tasks()) <= tasks
+    # The proxy notices a moment later that nobody listens to a watch any more.
+    await until(lambda: len(stage.proxy.watches) <= 1 and len(asyncio.all_tasks()) <= tasks)
 
 
 def _alive(*, besides: dict[Key, Secret]) -> set[int]:

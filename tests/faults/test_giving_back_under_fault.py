@@ -23,6 +23,7 @@ from growth.kube.transport import connect
 from tests.faults.behind import leading_behind
 from tests.faults.events import named
 from tests.faults.proxy import fault_proxy
+from tests.live import IN_TIME
 from tests.thread.clearing import cleared
 from tests.thread.growing import cluster_for
 from tests.thread.scaledown import PLACE, ROOM, is_marked, name_of, node, pod
@@ -36,9 +37,8 @@ if TYPE_CHECKING:
     from tests.faults.events import Told, Which
     from tests.live import LiveCluster
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.cluster
 
-WITHIN = 60.0
 LONG_ENOUGH = 4.0
 """For a wrong rule to delete what is idle, four times over."""
 OUTAGE = 15.0
@@ -148,7 +148,7 @@ class Village:
     async def until(self, is_so: Callable[[], Awaitable[bool]], goal: str) -> None:
         began = monotonic()
         while not await is_so():
-            assert monotonic() - began < WITHIN, f"not in time: {goal}"
+            assert monotonic() - began < IN_TIME, f"not in time: {goal}"
             await asyncio.sleep(0.05)
 
     async def until_marked(self, *houses: int) -> None:

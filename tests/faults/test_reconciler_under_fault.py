@@ -23,7 +23,7 @@ from tests.faults.behind import SHORT_LEASE, leading_behind
 from tests.faults.events import all_but_the_first
 from tests.faults.lagging import lagging_api_server
 from tests.faults.proxy import FaultProxy, fault_proxy
-from tests.live import bring_down, bring_up
+from tests.live import IN_TIME, bring_down, bring_up
 from tests.thread import thirty
 from tests.thread.growing import install
 from tests.thread.lives import Lives
@@ -36,9 +36,8 @@ if TYPE_CHECKING:
     from tests.faults.events import Told
     from tests.live import LiveCluster
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.cluster
 
-WITHIN = 60.0
 LONG_ENOUGH = 3.0
 """For a wrong rule to buy again at once."""
 BIND_WAIT = 8.0
@@ -94,7 +93,7 @@ class Stage:
     async def _until(self, is_so: Callable[[Connection, int], Awaitable[bool]]) -> None:
         began = monotonic()
         while not await is_so(self.connection, 1):
-            assert monotonic() - began < WITHIN, is_so.__name__
+            assert monotonic() - began < IN_TIME, is_so.__name__
             await asyncio.sleep(0.05)
 
     async def ends_well(self) -> None:

@@ -20,6 +20,7 @@ from fleet.capi.reading import THERE
 from fleet.serving.door import PREFIX
 from growth.api.crd import fleet_definition_files
 from growth.api.wellknown import GROUP_VERSION
+from kwok.growing import DEFINITIONS, are_established
 from tests.fleet.bodies import a_body, without
 from tests.live import ROOT, bring_down, bring_up, wait_until
 from tests.service.authority import Authority
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from tests.live import LiveCluster
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.cluster
 
 OWN: Final = "growth-fleet"
 REGION: Final = {
@@ -100,7 +101,8 @@ class Management:
             own += [each for each in yaml.safe_load_all(text) if each["kind"] != "Deployment"]
         definitions = [each for each in own if "CustomResource" in each["kind"]]
         self._apply(definitions)
-        self.cluster.kubectl("wait", "--for=condition=Established", "crd", "--all")
+        served = lambda: are_established(self.cluster.kubectl(*DEFINITIONS))  # noqa: E731 - said once
+        wait_until(served, "all definitions are served")
         self._apply([each for each in own if each not in definitions])
 
     def _apply(self, objects: list[dict[str, Any]]) -> None:
@@ -182,11 +184,11 @@ class Management:
     def grown(self) -> str:
         """The next cluster, as soon as its agent is awaited."""
         coming = "cluster_provisioning"
-        wait_until(lambda: coming in self.records().values(), "one is asked for", within=60)
+        wait_until(lambda: coming in self.records().values(), "one is asked for")
         [name] = [each for each, state in self.records().items() if state == coming]
         self.build(name)
         waiting = "waiting_for_kas_fleetshard_operator"
-        wait_until(lambda: self.records()[name] == waiting, "its agent is awaited", within=60)
+        wait_until(lambda: self.records()[name] == waiting, "its agent is awaited")
         return name
 
     def replicas(self, name: str) -> list[int]:
@@ -247,15 +249,15 @@ def management(tmp_path: Path) -> Iterator[Management]:
 def test_a_fleet_grows_by_reports(management: Management) -> None:
     management.cluster.create(FLEET)
     with management.managing():
-        wait_until(management.records, "the empty region gets a cluster", within=60)
+        wait_until(management.records, "the empty region gets a cluster")
         [name] = management.records()
         provisioning = {name: "cluster_provisioning"}
-        wait_until(lambda: management.records() == provisioning, "it is asked for", within=60)
+        wait_until(lambda: management.records() == provisioning, "it is asked for")
         assert management.replicas(name) == [1, 1, 1]
 
         management.build(name)
         waiting = {name: "waiting_for_kas_fleetshard_operator"}
-        wait_until(lambda: management.records() == waiting, "its agent is awaited", within=60)
+        wait_until(lambda: management.records() == waiting, "its agent is awaited")
 
         token = management.token(name)
         short = report(current=3, ceiling=6, remaining=0)
@@ -265,21 +267,22 @@ def test_a_fleet_grows_by_reports(management: Management) -> None:
         wrong = management.cluster.kubectl("create", "token", OWN, "--namespace", OWN).strip()
         assert management.put(name, short, token=wrong) == 401
         assert management.put(name, short, token=token) == 204
-        wait_until(lambda: management.replicas(name) == [2, 2, 2], "nodes come", within=60)
-        assert management.records() == {name: "compute_node_scaling_up"}
+        wait_until(lambda: management.replicas(name) == [2, 2, 2], "nodes come")
+        growing = {name: "compute_node_scaling_up"}
+        wait_until(lambda: management.records() == growing, "its record says so")
 
         assert management.put(name, short, token=token) == 204
         management.build(name)
         full = report(current=6, ceiling=6, remaining=0)
         assert management.put(name, full, token=token) == 204
-        wait_until(lambda: len(management.records()) == 2, "another cluster comes", within=60)
-        assert management.records()[name] == "full"
+        wait_until(lambda: len(management.records()) == 2, "another cluster comes")
+        wait_until(lambda: management.records()[name] == "full", "the first one is full")
         assert management.replicas(name) == [2, 2, 2]
-        wait_until(lambda: management.counts() == (2, 1), "the fleet counts both", within=60)
+        wait_until(lambda: management.counts() == (2, 1), "the fleet counts both")
 
     # Another process goes on from what is written.
     with management.managing():
-        wait_until(lambda: management.starts() == 2, "another one leads", within=60)
+        wait_until(lambda: management.starts() == 2, "another one leads")
         assert management.put(name, full, token=token) == 204
     assert len(management.records()) == 2
     assert "Traceback" not in management.log.read_text()
@@ -302,7 +305,7 @@ def test_an_empty_cluster_goes_while_its_sibling_is_ready(management: Management
             return management.put(second, empty, token=token) in {400, 401}
 
         wait_until(both_report, "reports of the empty cluster are refused", within=240)
-        wait_until(lambda: list(management.records()) == [first], "its record goes", within=60)
+        wait_until(lambda: list(management.records()) == [first], "its record goes")
         assert management.names(f"clusters.{GROUP}") == [first]
         assert management.names("serviceaccounts", "--namespace", OWN) == [
             f"agent-{first}",

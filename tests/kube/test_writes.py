@@ -22,6 +22,7 @@ from growth.kube.errors import (
     Refused,
 )
 from growth.kube.writes import Decided, Writes
+from tests.live import IN_TIME
 
 if TYPE_CHECKING:
     from growth.kube.transport import Connection
@@ -246,18 +247,18 @@ async def test_the_cache_is_waited_for_after_a_write(
     writes = Writes(connection, path=PATH, noted=own)
     async with asyncio.TaskGroup() as tasks:
         running = tasks.create_task(reflector.run())
-        await asyncio.wait_for(reflector.synced(), 10)
+        await asyncio.wait_for(reflector.synced(), IN_TIME)
 
         decided = await writes.create(config_map(namespace, n="0"))
         for number in range(1, 20):
             decided = await writes.merge(decided, {"data": {"n": str(number)}})
-            await own.seen(decided.key, timeout=5)
+            await own.seen(decided.key, timeout=IN_TIME)
             seen = reflector.store.get("a", namespace=namespace)
             assert seen is not None
             assert (Decided.on(seen), seen.data) == (decided, {"n": str(number)})
 
         await writes.delete(decided)
-        await own.seen(decided.key, timeout=5)
+        await own.seen(decided.key, timeout=IN_TIME)
         assert reflector.store.get("a", namespace=namespace) is None
         running.cancel()
 

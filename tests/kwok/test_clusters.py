@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Some of these start two clusters, which takes long on a machine that is busy with other things.
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.cluster
 
 OURS = {*COMPONENTS, "kwokctl", "kubectl"}
 SCHEDULER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"

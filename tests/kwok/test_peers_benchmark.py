@@ -111,7 +111,6 @@ def test_the_name_of_another_column_is_refused(capsys: pytest.CaptureFixture[str
 
 @pytest.mark.cluster
 @pytest.mark.long
-@pytest.mark.timeout(300)
 def test_a_peer_is_measured_beside_growth(capsys: pytest.CaptureFixture[str]) -> None:
     command = f"{sys.executable} -m tests.kwok.stand_in"
     words = ["--works", "W2", "--seeds", "1", "--pods", "60", "--prices", "hetzner"]
@@ -127,7 +126,6 @@ def test_a_peer_is_measured_beside_growth(capsys: pytest.CaptureFixture[str]) ->
 
 @pytest.mark.cluster
 @pytest.mark.long
-@pytest.mark.timeout(120)
 def test_a_command_that_ends_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--works", "W1", "--seeds", "2", "--settle", "0.5", "--prices", "hetzner"]
 

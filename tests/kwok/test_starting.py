@@ -122,7 +122,7 @@ def test_a_start_that_hangs_ends_and_says_what_it_waited_for(
     programs = pretending(tmp_path, "")
     script(programs["kwokctl"].path, does)
 
-    told = f'^timed out after 120 s waiting for {goal} of cluster "fake"; its logs: /'
+    told = f'^timed out after 240 s waiting for {goal} of cluster "fake"; its logs: /'
     with pytest.raises(GiveUp, match=told):
         start_cluster(cluster, programs, Progress(io.StringIO()))
 

@@ -12,7 +12,7 @@ from tests.machines.sites import machine_site
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.cluster
 
 
 def test_a_pod_runs_on_a_server_that_boots_and_is_given_back(tmp_path: Path) -> None:

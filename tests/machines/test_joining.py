@@ -14,7 +14,7 @@ from tests.machines.sites import BOOTED_WITHIN
 if TYPE_CHECKING:
     from tests.machines.sites import MachineSite
 
-pytestmark = [pytest.mark.cluster, pytest.mark.long, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.cluster, pytest.mark.long]
 CLUSTER, STORAGE = 41, 42
 """IDs of networks; a project has the first one."""
 SLOW = "etc/systemd/system/containerd.service.d/slow.conf"

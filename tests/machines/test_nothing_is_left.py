@@ -81,7 +81,7 @@ def test_nothing_is_left_when_the_owner_of_servers_ends(end: signal.Signals | No
             owner.send_signal(end)
         owner.wait(60)
 
-    wait_until(lambda: footprint_of(hall) == NOTHING, "nothing is left", within=30)
+    wait_until(lambda: footprint_of(hall) == NOTHING, "nothing is left")
     assert not own & network_namespaces()
     assert this_host() == before
 
@@ -92,7 +92,7 @@ def test_a_later_hall_removes_what_a_keeper_has_left_that_was_killed() -> None:
         os.kill(keeper, signal.SIGKILL)
         owner.kill()
         owner.wait(60)
-    wait_until(lambda: footprint_of(hall).processes == 0, "all has ended", within=30)
+    wait_until(lambda: footprint_of(hall).processes == 0, "all has ended")
     assert footprint_of(hall).disks == 1
 
     with hall_of(image_folder()):

@@ -42,7 +42,7 @@ def test_a_person_buys_a_server_and_gives_it_back() -> None:
 
         bought = ("nodes", "--selector", "growth.dev/pool")
         given_back = "the server is given back"
-        wait_until(lambda: not cluster.get(*bought)["items"], given_back, within=150)
+        wait_until(lambda: not cluster.get(*bought)["items"], given_back)
         bring_up(name, "--real")
     finally:
         bring_down(name)

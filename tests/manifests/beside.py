@@ -86,7 +86,7 @@ def installed_beside(name: str, folder: Path) -> Iterator[Beside]:
         with _processes(cluster, ports, folder) as processes:
             beside = Beside(cluster, ports, processes)
             for each in processes:
-                wait_until(partial(beside.is_ready, each), f"{each} is ready", within=90)
+                wait_until(partial(beside.is_ready, each), f"{each} is ready")
             yield beside
     finally:
         bring_down(name)
@@ -170,7 +170,7 @@ def _processes(
     }
     settings = {
         "GROWTH_STABLE_INTERVAL": "100ms",
-        "GROWTH_LEASE_DURATION": "5s",
+        "GROWTH_LEASE_DURATION": "30s",
         "GROWTH_LEASE_NAMESPACE": SYSTEM,
     }
     shared = ("--kubeconfig", str(cluster.kubeconfig))

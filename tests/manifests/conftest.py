@@ -47,7 +47,7 @@ def _empty(cluster: LiveCluster) -> None:
     cluster.kubectl("delete", "nodes", "--selector=growth.dev/managed-by=growth")
     cluster.kubectl("delete", "deployments", "--all", "--namespace=default")
     present = ("get", "namespace", SYSTEM, "--ignore-not-found", "--output=name")
-    wait_until(lambda: not cluster.kubectl(*present), "the end of the namespace", within=60)
+    wait_until(lambda: not cluster.kubectl(*present), "the end of the namespace")
 
 
 @pytest.fixture(scope="module")

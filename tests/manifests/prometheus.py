@@ -92,7 +92,7 @@ def scraping(targets: Mapping[str, int], folder: Path) -> Iterator[Prometheus]:
     ):
         prometheus = Prometheus(f"http://127.0.0.1:{port}")
         try:
-            wait_until(prometheus.is_ready, f"Prometheus answers; see {log}", within=60)
+            wait_until(prometheus.is_ready, f"Prometheus answers; see {log}")
             yield prometheus
         finally:
             process.kill()

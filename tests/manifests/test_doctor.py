@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from growth.cli.__main__ import main
 from tests.cluster_wide import may, wait_steadily
-from tests.live import wait_until
+from tests.live import IN_TIME, wait_until
 from tests.manifests.beside import pod_network
 from tests.manifests.reading import SYSTEM
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from tests.manifests.beside import Beside
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.cluster
 
 
 async def examined(
@@ -44,9 +45,12 @@ async def examined(
 async def test_what_was_installed_and_works_is_all_green(
     beside: Beside, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    await asyncio.to_thread(wait_until, lambda: is_read(beside), "the pool is read", within=60)
+    await asyncio.to_thread(wait_until, lambda: is_read(beside), "the pool is read")
 
-    assert await examined(beside, tmp_path, capsys) == {}
+    async with asyncio.timeout(IN_TIME):
+        while found := await examined(beside, tmp_path, capsys):
+            # What is late on a busy machine is well in the end.
+            sys.stdout.write(f"not yet: {found}\n")
 
 
 def is_read(beside: Beside) -> bool:
@@ -109,7 +113,7 @@ def another_pool(beside: Beside) -> Iterator[None]:
         return "blocked" in status
 
     try:
-        wait_until(is_blocked, "the pool says that it is blocked", within=60)
+        wait_until(is_blocked, "the pool says that it is blocked")
         yield
     finally:
         beside.cluster.kubectl("delete", "nodepool", "lost", "--wait=false")

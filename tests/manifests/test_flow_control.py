@@ -43,7 +43,6 @@ def test_every_account_of_growth_has_its_flow() -> None:
 
 
 @pytest.mark.cluster
-@pytest.mark.timeout(240)
 @pytest.mark.parametrize(
     ("account", "path", "schema"),
     [
@@ -67,7 +66,6 @@ async def test_requests_of_an_account_land_in_its_flow(
 
 
 @pytest.mark.cluster
-@pytest.mark.timeout(240)
 def test_every_flow_leads_to_a_level_that_exists(installed: LiveCluster) -> None:
     wait_until_judged(installed)
 

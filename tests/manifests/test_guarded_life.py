@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tests.live import LiveCluster
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(420)]
+pytestmark = pytest.mark.cluster
 
 POOL: Final = "cx23"
 NODES: Final = "/api/v1/nodes"
@@ -54,14 +54,14 @@ def live(cluster: LiveCluster, with_its_account: LiveCluster, log: Path) -> None
     with reconciling(with_its_account, log, **settings):
         work = deployment("some", pool=POOL, replicas=1, cpu="1", memory="1Gi")
         cluster.create(pool, work)
-        wait_until(lambda: is_served(cluster), "the node serves", within=120)
+        wait_until(lambda: is_served(cluster), "the node serves")
         taint = {"key": "team", "value": "a", "effect": "PreferNoSchedule"}
         change_pool(cluster, labels={"team": "a"}, taints=[taint])
-        wait_until(lambda: "team" in taints(cluster), "the node is mended", within=120)
+        wait_until(lambda: "team" in taints(cluster), "the node is mended")
         scale(cluster, 0)
-        wait_until(lambda: "growth.dev/scale-down" in taints(cluster), "the mark", within=120)
+        wait_until(lambda: "growth.dev/scale-down" in taints(cluster), "the mark")
         scale(cluster, 1)
-        wait_until(lambda: is_served(cluster), "the node is wanted again", within=120)
+        wait_until(lambda: is_served(cluster), "the node is wanted again")
         cluster.kubectl("delete", "nodepool", POOL, "--wait=false")
         wait_until(lambda: not machines(cluster), "the node is drained and gone", within=180)
     cluster.kubectl("delete", "deployment", "some")

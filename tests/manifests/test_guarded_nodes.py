@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tests.live import LiveCluster
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.cluster
 
 UUID: Final = "3f0c8a52-5d0e-4c1b-9a67-0d2b54ce91aa"
 OURS: Final = f"pool-{UUID}"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tests.live import LiveCluster
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.cluster
 
 POD: Final = "guarded-waiting"
 OURS: Final = "default-0b5e1a52-7a3b-4d0e-9d3c-000000000001"

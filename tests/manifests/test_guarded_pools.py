@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tests.live import LiveCluster
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.cluster
 
 API: Final = "/apis/growth.dev/v1alpha1"
 POOL: Final = "guarded"

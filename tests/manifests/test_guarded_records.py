@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tests.live import LiveCluster
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.cluster
 
 NAME: Final = "pool-3f0c8a52-5d0e-4c1b-9a67-0d2b54ce91aa"
 REFUSAL: Final = "only growth and administrators write this"

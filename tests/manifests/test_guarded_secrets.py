@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tests.live import LiveCluster
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.cluster
 
 SECRETS: Final = "/api/v1/namespaces/kube-system/secrets"
 JOIN_TOKEN: Final = "bootstrap.kubernetes.io/token"

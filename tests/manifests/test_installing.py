@@ -107,7 +107,6 @@ def test_a_definition_is_served_when_the_api_server_says_so(
 
 
 @pytest.mark.cluster
-@pytest.mark.timeout(120)
 class TestOnARealServer:
     def test_a_rehearsal_says_everything_and_stores_nothing(
         self, bare: LiveCluster, capsys: pytest.CaptureFixture[str]

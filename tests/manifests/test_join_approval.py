@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from tests.live import LiveCluster
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.cluster
 
 APPROVING: Final = InstallationValues(join_approval=JoinApproval.GROWTH)
 ROLE: Final = [

@@ -31,7 +31,7 @@ from growth.installation.values import (
 from growth.kube.token_review import TokenVerdict, reviewed
 from growth.kube.transport import connect
 from kwok.ports import free_port
-from tests.live import ROOT, wait_until
+from tests.live import IN_TIME, ROOT, wait_until
 from tests.manifests.beside import mount_certificate
 from tests.manifests.commands import grow
 from tests.manifests.reading import SYSTEM
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from tests.live import LiveCluster
     from tests.manifests.witness import Witness
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.cluster
 
 ITEMS: Final = rendered(InstallationValues(provider=ProviderChoice.KWOK))
 SECOND: Final = rendered(
@@ -143,8 +143,8 @@ def answers(url: str) -> bool:
         return False
 
 
-async def until(done: Any, goal: str, *, within: float = 60) -> None:
-    await asyncio.to_thread(wait_until, done, goal, within=within)
+async def until(done: Any, goal: str) -> None:
+    await asyncio.to_thread(wait_until, done, goal)
 
 
 def check(account: str, proxy: Witness, items: Sequence[Object] = ITEMS) -> None:
@@ -330,6 +330,6 @@ async def test_the_cluster_says_whose_token_may_read_metrics(
 
 async def until_allowed(connection: Connection, token: str) -> None:
     """The API server learns of a new binding a moment after it has been written."""
-    async with asyncio.timeout(100):
+    async with asyncio.timeout(IN_TIME):
         while await reviewed(connection, token, path="/metrics") is not TokenVerdict.ALLOWED:  # noqa: ASYNC110 - the server says nothing by itself
             await asyncio.sleep(0.1)

@@ -86,4 +86,4 @@ class Shop:
         def bound() -> bool:
             return sum("nodeName" in pod["spec"] for pod in self._pods()) >= count
 
-        wait_until(bound, f"{count} pods are bound", within=90)
+        wait_until(bound, f"{count} pods are bound")

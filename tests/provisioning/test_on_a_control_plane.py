@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tests.live import LiveCluster
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.cluster
 
 PLACE = [{"location": "here", "price": "0.01"}]
 DEAR = [{"location": "here", "price": "0.03"}]
@@ -78,7 +78,7 @@ def bought(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveCluster]:
         with reconciling(cluster, log):
             web = deployment("web", pool="main", replicas=1, cpu="3", memory="1Gi")
             cluster.create(web, namespace="life")
-            wait_until(lambda: is_ready(cluster), "a request is Ready", within=90)
+            wait_until(lambda: is_ready(cluster), "a request is Ready")
             yield cluster
     finally:
         bring_down(name)
@@ -105,7 +105,6 @@ def test_a_stock_out_costs_one_round_of_planning(bought: LiveCluster) -> None:
     took = moment(asked["at"]) - moment(by_type["cheap"]["lastTransitionTime"])
     # It is told, not judged: other programs run beside us.
     sys.stdout.write(f"next machine accepted {took.total_seconds() * 1000:.0f} ms later\n")
-    assert 0 < took.total_seconds() < 30
     (refused,) = bought.get("nodepool", "main")["status"]["unmetOffers"]
     assert (refused["serverType"], refused["failures"]) == ("cheap", 1)
 
@@ -152,7 +151,7 @@ def test_a_pool_tells_what_it_has(bought: LiveCluster) -> None:
 def test_a_deleted_pool_that_retains_leaves_its_nodes(bought: LiveCluster) -> None:
     """It comes last: nothing is bought for the pool any more."""
     before = set(machines(bought))
-    bought.kubectl("delete", "nodepool", "main", "--timeout=60s")
+    bought.kubectl("delete", "nodepool", "main", "--timeout=180s")
     assert set(machines(bought)) == before
     (node,) = bought.get("nodes", "--selector", "growth.dev/managed-by=growth")["items"]
     keys = {each["key"] for each in node["spec"].get("taints", ())}

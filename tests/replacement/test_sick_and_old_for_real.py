@@ -23,10 +23,9 @@ if TYPE_CHECKING:
 
     from tests.live import LiveCluster
 
-pytestmark = [pytest.mark.cluster, pytest.mark.long, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.cluster, pytest.mark.long]
 
 SOON = {"GROWTH_BIND_WAIT": "1s", "GROWTH_REPAIR_AFTER": "3s"}
-IN_TIME = 120.0
 
 
 @pytest.fixture
@@ -39,11 +38,11 @@ def three(growing: LiveCluster, tmp_path: Path) -> Iterator[LiveCluster]:
     with reconciling(growing, tmp_path / "log", **SOON):
         growing.create(deployment("web", pool="cx23", replicas=3, cpu="1500m", memory="1Gi"))
         wait_until_bound(growing, "default", count=3)
-        wait_until(lambda: len(machines(growing)) == 3, "three nodes are left", within=IN_TIME)
+        wait_until(lambda: len(machines(growing)) == 3, "three nodes are left")
         yield growing
         growing.kubectl("delete", "deployment", "web")
         growing.kubectl("delete", "nodepool", "cx23", "--timeout=60s")
-        wait_until(lambda: not machines(growing), "all nodes are gone", within=IN_TIME)
+        wait_until(lambda: not machines(growing), "all nodes are gone")
 
 
 def fall_ill(cluster: LiveCluster, name: str) -> None:
@@ -74,14 +73,12 @@ def test_labels_of_a_pool_reach_its_nodes_and_a_new_class_makes_new_ones(
     three.kubectl(
         "patch", "nodepool", "cx23", "--type=merge", "-p", '{"spec":{"labels":{"a":"b"}}}'
     )
-    wait_until(lambda: labels(three, "a") == ["b"] * 3, "the labels are there", within=IN_TIME)
+    wait_until(lambda: labels(three, "a") == ["b"] * 3, "the labels are there")
     assert set(machines(three)) == before
 
     change = '[{"op":"add","path":"/spec/types/0/labels","value":{"disk":"fast"}}]'
     three.kubectl("patch", "kwoknodeclass", "default", "--type=json", "-p", change)
-    wait_until(
-        lambda: labels(three, "disk") == ["fast"] * 3, "all nodes are new", within=2 * IN_TIME
-    )
+    wait_until(lambda: labels(three, "disk") == ["fast"] * 3, "all nodes are new")
     assert not set(machines(three)) & before
     wait_until_bound(three, "default", count=3)
 
@@ -89,7 +86,7 @@ def test_labels_of_a_pool_reach_its_nodes_and_a_new_class_makes_new_ones(
 def test_a_sick_node_is_replaced(three: LiveCluster) -> None:
     sick, *others = machines(three)
     fall_ill(three, sick)
-    wait_until(lambda: sick not in machines(three), "the sick node is gone", within=IN_TIME)
+    wait_until(lambda: sick not in machines(three), "the sick node is gone")
     wait_until_bound(three, "default", count=3)
     assert set(others) <= set(machines(three))
 
@@ -98,11 +95,11 @@ def test_two_sick_nodes_of_three_are_left_alone_and_told(three: LiveCluster) -> 
     before = set(machines(three))
     for name in sorted(before)[:2]:
         fall_ill(three, name)
-    wait_until(lambda: said(three).get("ManySick") == "True", "it is told", within=IN_TIME)
+    wait_until(lambda: said(three).get("ManySick") == "True", "it is told")
     # Longer than a node has to be sick.
     time.sleep(6)
     assert not three.get("noderemovalrequests")["items"]
     for name in sorted(before)[:2]:
         recover(three, name)
-    wait_until(lambda: said(three)["ManySick"] == "False", "it is over", within=IN_TIME)
+    wait_until(lambda: said(three)["ManySick"] == "False", "it is over")
     assert set(machines(three)) == before

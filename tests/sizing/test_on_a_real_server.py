@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tests.live import LiveCluster
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.cluster
 
 OWN: Final = "growth-sizing"
 AUTOSCALING: Final = "autoscaling.k8s.io"
@@ -117,7 +117,7 @@ class SizedCluster:
         definitions += [yaml.safe_load(text) for text in sizing_definition_files().values()]
         self.apply(definitions)
         names = [each["metadata"]["name"] for each in definitions]
-        wait_until(lambda: all(map(self._is_served, names)), "they are served", within=60)
+        wait_until(lambda: all(map(self._is_served, names)), "they are served")
         for file in ("sizing/namespace", "sizing/sizing", "sizing-applying/rights"):
             text = (ROOT / f"manifests/{file}.yaml").read_text("utf-8")
             self.apply([e for e in yaml.safe_load_all(text) if e["kind"] != "Deployment"])
@@ -210,7 +210,7 @@ def test_a_workload_gets_its_size_without_a_restart(sized: SizedCluster) -> None
         assert sized.requests() == ["400m"]
 
         sized.cluster.kubectl("annotate", "hvpa", "api", f"{HVPA_TAKEOVER_ANNOTATION}={owner}")
-        wait_until(lambda: sized.is_reached(["450m", "450m"]), "it has its size", within=120)
+        wait_until(lambda: sized.is_reached(["450m", "450m"]), "it has its size")
 
     pods = {each["metadata"]["uid"]: each for each in sized.pods()}
     assert first["metadata"]["uid"] in pods

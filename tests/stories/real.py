@@ -66,9 +66,9 @@ class Stage:
         for chapter, expected in zip(self._story.chapters, simulated, strict=True):
             for step in chapter:
                 await self._play(step)
-            await self._until(lambda: _is_quiet(self.seen, expected))  # noqa: B023 - awaited here
+            is_quiet = await self._until(lambda: _is_quiet(self.seen, expected))  # noqa: B023 - awaited here
             yield self.seen
-            if not _is_quiet(self.seen, expected):
+            if not is_quiet:
                 break
 
     async def _furnish(self) -> None:
@@ -81,7 +81,7 @@ class Stage:
         for each in self._story.given:
             await self._make(each)
         nodes = sum(isinstance(each, Node) for each in self._story.given)
-        await self._until(lambda: sum(map(_serves, self.seen.nodes)) == nodes)
+        assert await self._until(lambda: sum(map(_serves, self.seen.nodes)) == nodes), name
 
     async def _play(self, step: Step) -> None:
         match step:
@@ -92,7 +92,8 @@ class Stage:
                 await self._reconciler.kill()
                 await self._reconciler.start()
             case Await(happening=happening):
-                await self._until(lambda: happens(happening, self.seen))
+                comes = await self._until(lambda: happens(happening, self.seen))
+                assert comes, f"{self._story.name}: {happening} never came"
             case Remove(pod=name):
                 await self._connection.request("DELETE", self._path("Pod", name))
             case Scale() | Ungate() | Cordon() | Replace():
@@ -118,13 +119,14 @@ class Stage:
             case _:
                 assert_never(step)
 
-    async def _until(self, done: Callable[[], bool]) -> None:
-        """Until it is so, or for as long as the story grants."""
+    async def _until(self, done: Callable[[], bool]) -> bool:
+        """Whether it is so as soon as the story grants."""
         with suppress(TimeoutError):
             async with asyncio.timeout(self._story.within):
                 while not done():
                     self._corner.changed.clear()
                     await self._corner.changed.wait()
+        return done()
 
     async def _make(self, made: Object) -> None:
         document = made.document(self._story.name)

@@ -186,8 +186,9 @@ def happens(happening: Happening, seen: Seen) -> bool:
     """Whether it has come."""
     match happening:
         case Happening.REQUESTED:
-            requested = {pod.uid for request in seen.requests for pod in request.spec.pods}
-            return bool(seen.pods) and {pod.metadata.uid for pod in seen.pods} <= requested
+            # A request names no pod that was still to come when it was planned.
+            served = sum(each.pods for request in seen.requests for each in request.spec.workloads)
+            return bool(seen.pods) and served >= len(seen.pods)
         case Happening.MADE:
             machines = {node.name for node in seen.nodes}
             return bool(seen.requests) and {each.name for each in seen.requests} <= machines

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from tests.live import IN_TIME
 from tests.stories.objects import Catalogue, Object, Pool, named
 
 
@@ -56,7 +57,7 @@ class Restart(msgspec.Struct, frozen=True):
 class Happening(StrEnum):
     """What can be waited for."""
 
-    REQUESTED = "all pods have a request"
+    REQUESTED = "as many pods are served by requests as there are"
     MADE = "all requests have a machine"
 
 
@@ -97,8 +98,8 @@ class Story(msgspec.Struct, frozen=True):
     """The pods, by workload, that have no node in the end; all others have one."""
     loses: frozenset[Call] = frozenset()
     """Calls whose first answer for each machine is lost."""
-    within: float = 120.0
-    """Seconds after which a chapter is quiet, on a slow machine too."""
+    within: float = IN_TIME
+    """Seconds after which a chapter is quiet."""
     share: Share = Share.QUICK
 
     @property

@@ -139,7 +139,6 @@ def test_a_simulated_story_keeps_to_what_is_known_of_it(
 
 
 @pytest.mark.cluster
-@pytest.mark.timeout(900)
 @told_by_share
 def test_a_story_ends_alike_on_both_stages(
     story: Story, endings: Mapping[str, Sequence[Ending]], tellings: Mapping[str, Telling]

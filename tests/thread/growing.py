@@ -127,7 +127,7 @@ def wait_until_bound(cluster: LiveCluster, namespace: str, *, count: int) -> Non
         pods = cluster.get("pods", "--namespace", namespace)["items"]
         return sum("nodeName" in pod["spec"] for pod in pods) == count
 
-    wait_until(bound, f"{count} pods are bound", within=120)
+    wait_until(bound, f"{count} pods are bound")
 
 
 def machines(cluster: LiveCluster) -> dict[str, str]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 OWNER: Final = "app"
 """The label that says whose pod it is."""
-HEARD_OF: Final = 3.0
+HEARD_OF: Final = 10.0
 """Seconds after which growth has to know of a wish that a person has written on a node."""
 EVICTED: Final = "EvictionByEvictionAPI"
 COMING: Final = frozenset({"Pending", "Provisioning"})

@@ -19,6 +19,7 @@ import msgspec
 
 from reconciler.effects.announcing import VARIABLE
 from reconciler.effects.points import Names, Point
+from tests.live import IN_TIME
 from tests.thread.growing import QUICKLY
 
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ for line in sys.stdin:
 """
 # A process that is held can't renew its Lease; its successor takes it back at once all the same.
 PATIENTLY: Final = {"GROWTH_LEASE_DURATION": "30s"}
-WITHIN: Final = 60.0
 
 
 class Lives:
@@ -109,12 +109,12 @@ class Lives:
     async def _says(self, words: str, *, times: int = 1) -> None:
         began = monotonic()
         while (await asyncio.to_thread(self.log.read_text)).count(words) < times:
-            assert monotonic() - began < WITHIN, f"it never said {words}"
+            assert monotonic() - began < IN_TIME, f"it never said {words}"
             await asyncio.sleep(0.05)
 
     async def freeze(self) -> None:
         """SIGSTOP, when the process has come to the point at which it is held."""
-        await asyncio.wait_for(self._held.wait(), WITHIN)
+        await asyncio.wait_for(self._held.wait(), IN_TIME)
         self._held.clear()
         os.kill(self._now, signal.SIGSTOP)
         self._released.set()

@@ -24,6 +24,7 @@ from growth.api.wellknown import (
 )
 from growth.kube.call import MERGE_PATCH
 from growth.kube.errors import NotFound
+from tests.live import IN_TIME
 from tests.thread.growing import deployment
 from tests.thread.judging import COMING, OWNER, Deeds, is_cordoned_by_a_person, is_keeper
 from tests.thread.thirty import (
@@ -63,7 +64,6 @@ NUMBERS: Final = (0, 0, 1, 2, 4, 6)
 """What a workload may want; nothing more often than anything else."""
 PAUSE: Final = 0.25
 """Seconds between two deeds, on average."""
-SETTLES_WITHIN: Final = 150.0
 
 
 class Kind(StrEnum):
@@ -199,7 +199,7 @@ class Storm:
         """Until every pod has a node, every node has a pod, and nothing comes or goes."""
         began = monotonic()
         while why := await self._unsettled():
-            assert monotonic() - began < SETTLES_WITHIN, f"not settled: {why}"
+            assert monotonic() - began < IN_TIME, f"not settled: {why}"
             await asyncio.sleep(0.3)
 
     async def _do(self, deed: Deed) -> bool:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tests.live import LiveCluster
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.cluster
 FORGETS_MAXIMA = """
 from reconciler.buying import market
 market._maxima = lambda *known, **more: iter(())
@@ -44,7 +44,7 @@ async def test_a_process_that_would_exceed_a_maximum_writes_nothing_and_says_so_
 
     async with Lives(growing.kubeconfig, folder=tmp_path, planted=FORGETS_MAXIMA).listening():
         await asyncio.to_thread(
-            wait_until, lambda: "MaximumKept" in stopped(growing), "the Lease says so", within=60
+            wait_until, lambda: "MaximumKept" in stopped(growing), "the Lease says so"
         )
         assert growing.get("noderequests")["items"] == []
         words = ["status", "--kubeconfig", str(growing.kubeconfig)]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from growth.kube.transport import Connection
     from tests.live import LiveCluster
 
-pytestmark = [pytest.mark.cluster]
+pytestmark = pytest.mark.cluster
 
 QUICK = 8
 """Points of each story in the quick suite; each has some hundreds. Each day others: one week comes

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tests.live import LiveCluster
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.cluster
 
 NAMESPACE = "near"
 HOST = "kubernetes.io/hostname"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tests.live import LiveCluster
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(420)]
+pytestmark = pytest.mark.cluster
 
 NAMESPACE = "seats"
 often = pytest.mark.parametrize("rounds", [3, pytest.param(10, marks=pytest.mark.long)])

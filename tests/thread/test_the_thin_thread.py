@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tests.live import LiveCluster
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.cluster
 
 
 @pytest.fixture(scope="module")
@@ -69,10 +69,10 @@ def test_a_paused_pool_buys_nothing_until_it_resumes(growing: LiveCluster, tmp_p
                 deployment(pool, pool=pool, replicas=1, cpu="1", memory="1Gi"), namespace=namespace
             )
             waiting = ("wait", "pod", "--selector", f"app={pool}", "--namespace", namespace)
-            growing.kubectl(*waiting, "--for=create", "--timeout=30s")
+            growing.kubectl(*waiting, "--for=create", "--timeout=180s")
             if pool == "rests":
                 unscheduled = "--for=condition=PodScheduled=False"
-                growing.kubectl(*waiting, unscheduled, "--timeout=30s")
+                growing.kubectl(*waiting, unscheduled, "--timeout=180s")
         # Who came later is served: by now the other one would be, too.
         wait_until_bound(growing, namespace, count=1)
         assert pools_bought_for(growing, "rests", "works") == {"works"}

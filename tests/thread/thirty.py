@@ -39,7 +39,7 @@ REMOVALS: Final = f"/apis/{GROUP_VERSION}/noderemovalrequests"
 RECORDS: Final = f"/apis/{GROUP_VERSION}/noderecords"
 CLASSES: Final = f"/apis/{GROUP_VERSION}/kwoknodeclasses"
 OURS: Final = {"labelSelector": f"{MANAGED_BY_LABEL}=growth"}
-WITHIN: Final = 90.0
+WITHIN: Final = 180.0
 A_LIFE: Final = 40.0
 """Seconds that the end of a process may cost: on a busy machine the next one takes 13 to 32 until
 it leads and has seen everything."""

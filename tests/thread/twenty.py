@@ -42,7 +42,7 @@ FAULTS: Final = (
     {"kind": "NeverReady", "serverType": "mute", "count": 1},
     {"kind": "DeleteFails", "serverType": "mute", "count": 2},
 )
-WITHIN: Final = 120.0
+WITHIN: Final = 180.0
 """Seconds for a telling in which nothing is killed; each end of the process adds `A_LIFE`."""
 UNFINISHED: Final = frozenset({"Pending", "Provisioning", "Deprovisioning"})
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from tests.live import LiveCluster
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.cluster
 
 OLDER: Final = "from reconciler.__main__ import main; main()"
 NEWER: Final = """

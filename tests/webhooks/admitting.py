@@ -97,7 +97,7 @@ class Admitting:
             return any(each.get("key") == key for each in answer.body["spec"]["tolerations"])
 
         for way in (BY_WEBHOOK, BY_POLICY):
-            wait_until(lambda way=way: is_known(way) is known, f"the pools {way}", within=120)  # type: ignore[misc]
+            wait_until(lambda way=way: is_known(way) is known, f"the pools {way}")  # type: ignore[misc]
 
 
 @contextlib.contextmanager
@@ -169,7 +169,7 @@ def serving(
         ) as process,
     ):
         try:
-            wait_until(lambda: "webhook_address" in _said(log), "the webhook listens", within=120)
+            wait_until(lambda: "webhook_address" in _said(log), "the webhook listens")
             yield Webhook(process.pid, f"https://{_said(log)['webhook_address']}{names.PATH}")
         finally:
             process.terminate()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tests.webhooks.admitting import Admitting
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.cluster
 
 Document = dict[str, Any]
 TEAM = {"key": "team", "operator": "Equal", "value": "web", "effect": "NoSchedule"}
@@ -102,7 +102,6 @@ def test_the_pods_of_controllers_get_their_pool_but_those_of_daemon_sets(
     wait_until(
         lambda: {kind: len(pods) for kind, pods in by_owner().items()} == count,
         "the pods of the controllers",
-        within=60,
     )
     for kind, pods in by_owner().items():
         for spec in pods:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.live import ROOT, bring_down, bring_up, run_kwok, wait_until
 
-pytestmark = [pytest.mark.cluster, pytest.mark.long, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.cluster, pytest.mark.long]
 
 POOL = ROOT / "docs" / "examples" / "kwok" / "pool.yaml"
 

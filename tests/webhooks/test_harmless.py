@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tests.service.authority import Pair
     from tests.webhooks.admitting import Admitting
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.cluster
 
 Document = dict[str, Any]
 POD: Document = {

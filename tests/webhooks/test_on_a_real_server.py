@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tests.webhooks.admitting import Admitting
     from tests.webhooks.api import Answer
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.cluster
 
 Document = dict[str, Any]
 

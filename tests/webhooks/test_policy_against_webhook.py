@@ -14,7 +14,7 @@ from tests.webhooks.strategies import pods
 if TYPE_CHECKING:
     from tests.webhooks.admitting import Admitting
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.cluster
 
 Document = dict[str, Any]
 

@@ -71,7 +71,7 @@ def started(tmp_path: Path) -> Iterator[dict[str, str]]:
 
         try:
             keys = {"metrics_address", "webhook_address"}
-            wait_until(lambda: keys <= said().keys(), "it listens", within=120)
+            wait_until(lambda: keys <= said().keys(), "it listens")
             yield said()
         finally:
             process.terminate()
