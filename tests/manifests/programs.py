@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from growth.errors import Misconfigured
+from kwok.locks import locked
 from kwok.places import cache_folder
 from kwok.progress import Progress
 from kwok.toolchain import find_go
@@ -33,6 +34,7 @@ PACKAGES: Final = {
     "prometheus": "github.com/prometheus/prometheus/cmd/prometheus",
     "promtool": "github.com/prometheus/prometheus/cmd/promtool",
 }
+_MADE_WITHIN: Final = 3600.0
 
 
 def program(name: str) -> Path:
@@ -61,8 +63,16 @@ def kept_at(name: str) -> Path:
 
 
 def build(name: str) -> None:
-    """From its sources, in a folder of its own: the repository may be read-only."""
-    cache = cache_folder()
+    """From its sources, in a folder of its own: the repository may be read-only.
+
+    One process at a time builds, and the next one finds what it has made.
+    """
+    with locked(cache_folder() / "checks.lock", waiting=lambda: None, within=_MADE_WITHIN):
+        if not kept_at(name).exists():
+            _build(name, cache_folder())
+
+
+def _build(name: str, cache: Path) -> None:
     go = find_go(oldest=go_version(), cache=cache, progress=Progress())
     workshop = cache / "checks"
     shutil.copytree(MODULE, workshop, dirs_exist_ok=True)
