@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import pytest
 from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
 
 from growth.api.installed import RECONCILER_LEASE
+from growth.kube.call import MERGE_PATCH
 from growth.kube.transport import connect
 from reconciler.process import rivals
 from reconciler.process.rivals import RivalLease, Rivals, StandBack, alive, elder
-from tests.clouds.stub import going_on
+from tests.live import IN_TIME
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from growth.kube.transport import Connection
+    from growth.kube.transport import Connection, Response
     from tests.live import LiveCluster
+
+LOOKS: Final = 18
+"""Requests of three rounds: in each, three Leases are read twice."""
 
 
 def lease(
@@ -84,28 +88,38 @@ async def connection(cluster: LiveCluster) -> AsyncIterator[Connection]:
         yield connection
 
 
-@contextlib.asynccontextmanager
-async def renewing(connection: Connection, namespace: str, name: str) -> AsyncIterator[None]:
-    """Another program that holds a Lease, for as long as the block lasts."""
-    path = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases"
-    spec: dict[str, Any] = {"holderIdentity": "theirs", "leaseDurationSeconds": 1}
-    made = {"metadata": {"name": name}, "spec": spec}
-    await connection.request("POST", path, body=made)
+class Renewing:
+    """Another program that holds a Lease, and renews it before each look at Leases.
 
-    async def renew() -> None:
-        for number in range(10_000):
-            changed = {"spec": {"renewTime": f"2026-01-01T00:00:00.{number:06}Z"}}
-            await connection.request(
-                "PATCH",
-                f"{path}/{name}",
-                body=changed,
-                content_type="application/merge-patch+json",
-            )
-            await asyncio.sleep(0.1)
+    So however slow the machine is, none of two looks misses that it is alive.
+    """
 
-    async with going_on(renew()):
+    def __init__(self, connection: Connection, namespace: str, name: str) -> None:
+        self._connection = connection
+        self._leases = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases"
+        self._name = name
+        self._holds = False
+        self.renewed = 0
+
+    @contextlib.asynccontextmanager
+    async def holding(self) -> AsyncIterator[None]:
+        """For as long as the block lasts."""
+        spec: dict[str, Any] = {"holderIdentity": "theirs", "leaseDurationSeconds": 1}
+        made = {"metadata": {"name": self._name}, "spec": spec}
+        await self._connection.request("POST", self._leases, body=made)
+        self._holds = True
         yield
-    await connection.request("DELETE", f"{path}/{name}")
+        self._holds = False
+        await self._connection.request("DELETE", f"{self._leases}/{self._name}")
+
+    async def request(self, method: str, path: str, **words: Any) -> Response:
+        """What somebody else asks, after a renewal."""
+        if self._holds:
+            self.renewed += 1
+            changed = {"spec": {"renewTime": f"2026-01-01T00:00:00.{self.renewed:06}Z"}}
+            mine = f"{self._leases}/{self._name}"
+            await self._connection.request("PATCH", mine, body=changed, content_type=MERGE_PATCH)
+        return await self._connection.request(method, path, **words)
 
 
 @pytest.mark.cluster
@@ -113,14 +127,18 @@ async def test_a_second_growth_waits_until_the_first_is_gone(
     connection: Connection, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rivals, "LOOKS_EVERY", 0.2)
-    ours = Rivals(connection, namespace="not-installed-yet", registry=CollectorRegistry())
-    async with renewing(connection, namespace, RECONCILER_LEASE):
+    theirs = Renewing(connection, namespace, RECONCILER_LEASE)
+    beside = cast("Connection", theirs)
+    ours = Rivals(beside, namespace="not-installed-yet", registry=CollectorRegistry())
+    async with theirs.holding():
         waiting = asyncio.create_task(ours.stand_back())
-        await asyncio.sleep(3)
+        async with asyncio.timeout(IN_TIME):
+            while theirs.renewed < LOOKS:  # noqa: ASYNC110 - a counter has no event
+                await asyncio.sleep(0.05)
         assert not waiting.done()
         with pytest.raises(StandBack, match=namespace):
             await ours.watch()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(IN_TIME):
         await waiting
 
 
@@ -129,10 +147,11 @@ async def test_an_autoscaler_beside_us_is_told_and_nobody_waits(
     connection: Connection, namespace: str
 ) -> None:
     registry = CollectorRegistry()
-    ours = Rivals(connection, namespace=namespace, registry=registry)
-    async with renewing(connection, namespace, "cluster-autoscaler"):
+    theirs = Renewing(connection, namespace, "cluster-autoscaler")
+    ours = Rivals(cast("Connection", theirs), namespace=namespace, registry=registry)
+    async with theirs.holding():
         with capture_logs() as logs:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(IN_TIME):
                 await ours.stand_back()
 
     assert {"program": "Cluster Autoscaler"}.items() <= logs[0].items()
