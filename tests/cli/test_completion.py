@@ -95,7 +95,7 @@ def test_a_tab_in_a_real_bash_completes_the_word(script: Path) -> None:
 
 
 def heard(terminal: int, text: bytes) -> bool:
-    said, deadline = b"", time.monotonic() + 30
+    said, deadline = b"", time.monotonic() + 180
     while text not in said and time.monotonic() < deadline:
         if select.select([terminal], [], [], 0.1)[0]:
             said += os.read(terminal, 4096)
