@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+from itertools import islice
 from typing import TYPE_CHECKING
 from unittest import mock
 
@@ -46,20 +47,20 @@ def hunted(played: Sequence[Played]) -> Iterator[Catch]:
 
 
 def hunted_briefly(played: Sequence[Played]) -> Iterator[Catch]:
-    """Each mistake, in the cases that are made for it; in all where these don't find it."""
+    """Each mistake, with one case: of those that are made for it, or of all."""
     for mistake in MISTAKES:
         own = [each for each in played if mistake.constraint in each.case.constraints]
-        catch = _hunted(mistake, _told(own))
-        yield catch if catch.found else _hunted(mistake, _told(played))
+        catch = _hunted(mistake, _told(own), most=1)
+        yield catch if catch.found else _hunted(mistake, _told(played), most=1)
 
 
 def _told(played: Sequence[Played]) -> list[Played]:
     return [each for each in played if each.outcome is Outcome.AGREED]
 
 
-def _hunted(mistake: Mistake, told: list[Played]) -> Catch:
+def _hunted(mistake: Mistake, told: list[Played], *, most: int | None = None) -> Catch:
     with planted(mistake):
-        return Catch(mistake, tuple(_contradicted(told)), len(told))
+        return Catch(mistake, tuple(islice(_contradicted(told), most)), len(told))
 
 
 @contextlib.contextmanager
