@@ -10,8 +10,8 @@ from reconciler.simulation.story import Story, story
 from tests.simulation import today
 
 QUICK = range(1, 4)
-"""As short as those of today: half of the kinds of faults are on in each, so many
-short ones find more than few long ones."""
+QUICK_MINUTES = 12
+"""Half as long as those of today: what these seeds find, they found long ago."""
 LONG = range(101, 201)
 """10,000 minutes."""
 STORM = (
@@ -115,7 +115,7 @@ def assert_holds(told: Story) -> RunOutcome:
 
 @pytest.mark.parametrize("seed", QUICK)
 def test_nothing_is_breached_under_the_faults_of_a_seed(seed: int) -> None:
-    assert_holds(story(seed, today.MINUTES))
+    assert_holds(story(seed, QUICK_MINUTES))
 
 
 @pytest.mark.parametrize("turn", range(today.SEEDS))

@@ -9,7 +9,6 @@ while it is held at the point; what is there in the end is what the undisturbed 
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter, deque
 from itertools import count
@@ -19,7 +18,7 @@ import pytest
 
 from growth.kube.transport import connect
 from reconciler.effects.points import is_stable
-from tests import order
+from tests.simulation import today
 from tests.thread import scaledown, thirty, twenty
 from tests.thread.clearing import cleared
 from tests.thread.growing import cluster_for
@@ -37,7 +36,7 @@ pytestmark = pytest.mark.cluster
 QUICK = 8
 """Points of each story in the quick suite; each has some hundreds. Each day others: one week comes
 to a tenth of them."""
-TURN = order.number_of(order.seed_from(os.environ))
+TURN = today.turn()
 KILLS = 20
 """In one telling: each process is killed at the next of its points."""
 IN_VAIN = 3
