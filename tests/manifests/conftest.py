@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.manifests.beside import Beside
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def bare() -> Iterator[LiveCluster]:
     """A cluster that is nobody else's; GROWTH_TEST_CLUSTER=NAME takes one that stays."""
     kept = kept_cluster()
@@ -60,7 +60,7 @@ def installed(bare: LiveCluster) -> LiveCluster:
     return bare
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def beside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beside]:
     """growth installed and at work, with a pool and pods that were bought for."""
     name = f"growth-test-{os.getpid()}-beside"

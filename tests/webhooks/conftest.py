@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tests.webhooks.admitting import Admitting
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def admitting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Admitting]:
     """A cluster whose pods are admitted by the webhook, by the policy, by both or by nobody."""
     with an_admitting_cluster(tmp_path_factory.mktemp("webhook")) as setting:
