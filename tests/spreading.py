@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
-SHARING: Final = frozenset({"clouds", "machines", "manifests", "webhooks"})
+SHARING: Final = frozenset({"clouds", "machines", "manifests", "removal", "webhooks"})
 """Folders."""
 
 

@@ -11,7 +11,7 @@ from tests.order import Turn, number_of, place_of, replay, seed_from, turn_of
 
 FILES = [
     PurePath("tests", folder, f"test_{name}.py")
-    for folder in ("api", "certs", "cli", "stories", "thread", "webhooks")
+    for folder in ("api", "certs", "cli", "stories", "thread", "vectors")
     for name in ("first", "second", "third")
 ]
 LAST = PurePath("tests", "manifests", "test_without_growth.py")
@@ -56,9 +56,9 @@ def _folder(file: PurePath) -> PurePath:
 
 
 def test_within_a_folder_files_are_drawn_too() -> None:
-    webhooks = FILES[-3:]
+    vectors = FILES[-3:]
 
-    assert len({tuple(ordered(webhooks, str(seed))) for seed in range(40)}) == 6
+    assert len({tuple(ordered(vectors, str(seed))) for seed in range(40)}) == 6
 
 
 def test_the_day_is_the_seed_where_none_is_named() -> None:
