@@ -103,12 +103,13 @@ def _hindered(hvpa: Hvpa, now: datetime, blocked: BlockedSize) -> _Outcome:
 
 
 def _observed(hvpa: Hvpa, target: SightOfTarget, rules: _SpecRules, now: datetime) -> _Outcome:
-    """Decide, and neither do nor remember anything."""
+    """Decide, and do nothing. Only what the VPA said at a change of replicas is remembered."""
     memory = replace(memory_in(hvpa.status), intent=None)
     passed = size_pass(rules.rules, IN_PLACE, target.sight, memory, now)
     blocked = _blocked(passed, target)
     if blocked is None and passed.next.steps:
         blocked = _left_to_others(target)
+    memory = replace(memory, changes=passed.memory.changes)
     return _Outcome(_status(hvpa, target, rules, replace(passed, memory=memory), blocked, now))
 
 

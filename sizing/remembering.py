@@ -82,6 +82,7 @@ def memory_in(status: HvpaStatus) -> SizingMemory:
         last_scaled=None if last is None else last.at,
         settled=None if last is None else last.reached_at,
         size=None if last is None else _size(last.after),
+        replicas=status.replicas,
         held={part: Fraction(each) for part, each in _amounts(status.held, "")},
         changes=dict(_changes(status.replicas_changes)),
     )

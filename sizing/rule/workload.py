@@ -85,6 +85,8 @@ class SizingMemory:
     """When the last decision was reached."""
     size: WorkloadSize | None = None
     """What was last decided. New pods begin in the size of their template, which says less."""
+    replicas: int = 0
+    """How many there were at the last look; 0 if nobody has looked yet."""
     held: Sizes = field(default_factory=dict)
     changes: Mapping[Sized, CountChange] = field(default_factory=dict)
     """The last change of replicas, while it explains what the VPA says."""
@@ -110,6 +112,18 @@ def size_pass(
     now: datetime,
 ) -> SizingPass:
     """What is to be done now, and remembered for the next pass."""
+    passed = _passed(sizing, applying, sight, memory, now)
+    memory = replace(passed.memory, replicas=sight.workload.replicas)
+    return replace(passed, memory=memory)
+
+
+def _passed(
+    sizing: SizingRules,
+    applying: ApplyRules,
+    sight: SizingSight,
+    memory: SizingMemory,
+    now: datetime,
+) -> SizingPass:
     intent = memory.intent
     if intent is None:
         return _decided(sizing, applying, sight, memory, now)
@@ -137,6 +151,7 @@ def _decided(
     present = _present(sight, memory)
     if present is None:
         return SizingPass(memory=memory, next=REACHED)
+    memory = replace(memory, changes=_with_changes_of_others(sight, memory))
     memory = replace(memory, changes=dict(_still_stale(sight, memory)))
     said = tuple(_recommendations(sight, memory, now))
     decision = size_of_workload(sizing, present, said, _occasion(sight, memory, now))
@@ -204,6 +219,25 @@ def _largest(sizes: Iterable[Rounded], decided: Rounded) -> dict[Sized, Fraction
         for part, amount in each.items():
             found[part] = max(amount, found.get(part, decided.get(part, 0)))
     return {part: Fraction(amount) for part, amount in found.items()}
+
+
+def _with_changes_of_others(
+    sight: SizingSight, memory: SizingMemory
+) -> Mapping[Sized, CountChange]:
+    """The changes of replicas, with one that somebody else has made since the last look."""
+    before, after = memory.replicas, sight.workload.replicas
+    if sight.vpa is None or before == after or not (before and after):
+        return memory.changes
+    known = memory.changes
+    return {
+        part: CountChange(
+            before=before,
+            after=after,
+            target=target,
+            total=evidence_of(target, replicas=before, change=known.get(part)).total,
+        )
+        for part, target in sight.vpa.targets.items()
+    }
 
 
 def _still_stale(sight: SizingSight, memory: SizingMemory) -> Iterator[tuple[Sized, CountChange]]:

@@ -215,6 +215,17 @@ async def test_a_workload_that_a_person_scales_to_nothing_is_left_alone() -> Non
     assert story.server.status["blocked"]["reason"] == "ReplicasZero"
 
 
+async def test_replicas_that_a_person_adds_make_no_pod_larger() -> None:
+    story = story_of("450m", replicas=2, requests={"cpu": "450m"})
+    await story.live(2)
+    deployment = story.server.get("deployments")
+    story.server.put("deployments", deployment | {"spec": deployment["spec"] | {"replicas": 5}})
+    story.server.owner = "kubectl"
+    await story.live(12)
+    assert sizes(story) == ["450m"] * 5
+    assert story.server.status["blocked"]["reason"] == "OwnedByOther"
+
+
 async def test_a_changed_spec_ends_what_was_decided_by_the_one_before() -> None:
     story = story_of("900m")
     story.server.dies_at = lambda: False
