@@ -18,7 +18,7 @@ from tests.machines.archive import TINY
 from tests.machines.booting import BootingDatacentre
 from tests.machines.image import image_folder
 from tests.machines.keeping import hall_of
-from tests.thread.growing import deployment, install
+from tests.thread.growing import install
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -102,18 +102,6 @@ class MachineSite:
         }
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
         self.cluster.create(pod)
-
-    def keeps_running(self, name: str, *, pool: str, replicas: int) -> None:
-        """A Deployment of such pods."""
-        made = deployment(name, pool=pool, replicas=replicas, **ONE_A_SERVER)
-        spec = made["spec"]["template"]["spec"]
-        spec["terminationGracePeriodSeconds"] = 1
-        spec["containers"][0] |= {"image": TINY, "imagePullPolicy": "IfNotPresent"}
-        self.cluster.create(made)
-
-    def available(self, name: str) -> int:
-        """How many pods of a Deployment serve."""
-        return int(self.cluster.get("deployment", name)["status"].get("availableReplicas", 0))
 
     def phase(self, pod: str) -> str:
         """The phase of a pod; empty if it is gone."""

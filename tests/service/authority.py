@@ -61,12 +61,13 @@ class Authority:
         begin: timedelta = -LONG,
         end: timedelta = LONG,
         usage: x509.ObjectIdentifier = ExtendedKeyUsageOID.SERVER_AUTH,
+        names: x509.SubjectAlternativeName = LOOPBACK,
     ) -> Pair:
-        """A certificate under this CA, for loopback."""
+        """A certificate under this CA, usually for loopback."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
         builder = _dated(subject, key, begin=begin, end=end).issuer_name(self._name)
-        builder = builder.add_extension(LOOPBACK, critical=False)
+        builder = builder.add_extension(names, critical=False)
         builder = builder.add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
         certificate = builder.sign(self._key, SHA256()).public_bytes(Encoding.PEM)
         return Pair(certificate, pem(key))
