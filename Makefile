@@ -27,9 +27,9 @@ up: setup ## start a local cluster (NAME=growth) and print its KUBECONFIG
 down: setup ## remove the local cluster (NAME=growth)
 	@$(BIN)/python -m kwok down --name $(NAME)
 
-programs: setup ## build what real machines need, once: kubelet, kubeadm, and as root their image
-	@$(BIN)/python -m kwok programs --nodes
-	@$(BIN)/python -m tests.machines.image
+programs: setup ## build what real machines need, once (KUBE_VERSION=1.31.14: another control plane)
+	@$(BIN)/python -m kwok programs $(if $(KUBE_VERSION),--kube-version $(KUBE_VERSION),--nodes)
+	@$(if $(KUBE_VERSION),,$(BIN)/python -m tests.machines.image)
 
 pictures: setup ## draw docs/pictures anew (the dashboard needs a Prometheus: on PATH, or built)
 	@$(BIN)/python -m tests.pictures

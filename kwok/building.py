@@ -1,9 +1,9 @@
 """Build programs from source, which needs only the Go module proxy.
 
-go.mod pins the versions and go.sum verifies them. Go continues where an interrupted build stopped,
-because it caches every package; we keep only finished programs. The build runs in its own folder,
-so the repository may be read-only. Processes that a killed build has left are found by that folder
-and ended before the next one starts.
+kwok/modules.py says which versions are built, and how they are verified. Go continues where an
+interrupted build stopped, because it caches every package; we keep only finished programs. The
+build runs in its own folder, so the repository may be read-only. Processes that a killed build has
+left are found by that folder and ended before the next one starts.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ import signal
 import subprocess
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from growth.errors import Misconfigured
 from kwok.interrupting import interrupted_only_after
+from kwok.modules import EMPTY, KUBERNETES, write_module_of, write_pinned_module
 from kwok.processes import end_processes
-from kwok.versions import GO_MODULE, Program, ReleaseProject, WantedVersions
+from kwok.versions import Program, ReleasedVersion, ReleaseProject, WantedVersions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
     from kwok.progress import Progress
     from kwok.toolchain import Go
@@ -48,14 +49,33 @@ class Build:
     def make(self, programs: Sequence[Program]) -> dict[Program, Path]:
         """Build the programs; the files are in the workshop, and the caller keeps them."""
         empty_workshop(self.workshop)
-        for name in ("go.mod", "go.sum"):
-            shutil.copyfile(GO_MODULE.with_name(name), self.workshop / name)
+        mode = self._write_module(programs)
         packages = [program.package for program in programs]
-        total = self._count(packages)
+        total = self._count(packages, mode)
         self._compile(packages, total)
         return {program: self._result(program) for program in programs}
 
-    def _count(self, packages: Sequence[str]) -> int:
+    def _write_module(self, programs: Sequence[Program]) -> str:
+        """Returns whether Go may add to it what it lacks, once that has been verified."""
+        version = self.wanted.versions[ReleaseProject.KUBERNETES]
+        if all(self.wanted.is_pinned(each) for each in programs):
+            write_pinned_module(self.workshop)
+            return "-mod=readonly"
+        write_module_of(version, self._source_of(version), self.workshop)
+        return "-mod=mod"
+
+    def _source_of(self, version: ReleasedVersion) -> Path:
+        """The folder with the source of Kubernetes, which Go has verified."""
+        (self.workshop / "go.mod").write_text(EMPTY, encoding="utf-8")
+        module, listed = f"{KUBERNETES}@v{version}", self.workshop / "source"
+        self.progress.show(f"fetching Kubernetes {version}")
+        self._run(["mod", "download", module], lambda _: None)
+        with listed.open("w", encoding="utf-8") as output:
+            arguments = ["list", "-m", "-f", "{{.Dir}}", module]
+            self._run(arguments, lambda _: None, output=output.fileno())
+        return Path(listed.read_text(encoding="utf-8").strip())
+
+    def _count(self, packages: Sequence[str], mode: str) -> int:
         """The number of packages; Go downloads the modules in this step."""
         fetched = 0
 
@@ -66,7 +86,7 @@ class Build:
 
         listed = self.workshop / "packages"
         with listed.open("w", encoding="utf-8") as output:
-            self._run(["list", "-deps", *packages], report, output=output.fileno())
+            self._run(["list", mode, "-deps", *packages], report, output=output.fileno())
         return len(listed.read_text(encoding="utf-8").split())
 
     def _compile(self, packages: Sequence[str], total: int) -> None:

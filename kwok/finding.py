@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from typing_extensions import override
 
+from growth.cli.support import SUPPORTED_KUBERNETES, version_range
 from growth.errors import Misconfigured
 from kwok.building import Build, empty_workshop
 from kwok.downloads import WrongDownload, checksums, download, release_of
@@ -30,7 +31,6 @@ from kwok.versions import (
     WantedVersions,
     go_version,
     version_in,
-    wanted_versions,
 )
 
 if TYPE_CHECKING:
@@ -162,20 +162,28 @@ class ProgramSearch:
             f"building {names} with Go {go.version}; this takes minutes, but only once"
         )
         build = Build(go, self.wanted, self.store.workshop, self.progress)
-        for program, made in build.make(programs).items():
-            version = self.wanted.versions[program.project]
-            yield FoundProgram(program, version, self.store.keep(made, program, version), "built")
+        for together in self.by_module(programs):
+            for program, made in build.make(together).items():
+                version = self.wanted.versions[program.project]
+                kept = self.store.keep(made, program, version)
+                yield FoundProgram(program, version, kept, "built")
         remove_our_go(self.store.cache)
 
+    def by_module(self, programs: Sequence[Program]) -> Iterator[list[Program]]:
+        """Another version of Kubernetes is built in a module of its own."""
+        for is_pinned in (True, False):
+            together = [each for each in programs if self.wanted.is_pinned(each) == is_pinned]
+            if together:
+                yield together
+
     def _check_buildable(self, programs: Sequence[Program]) -> None:
-        """go.mod and go.sum pin one version; another one could not be verified."""
-        ours = wanted_versions().versions[ReleaseProject.KUBERNETES]
+        """Only versions that growth works with: others may not build with this Go."""
         asked = self.wanted.versions[ReleaseProject.KUBERNETES]
         lacking = [each.name for each in programs if each.project is ReleaseProject.KUBERNETES]
-        if asked != ours and lacking:
-            available = sorted({*self.store.kubernetes_versions(), ours})
+        oldest, newest = SUPPORTED_KUBERNETES
+        if lacking and not oldest <= (asked.major, asked.minor) <= newest:
             raise Misconfigured(
                 f"Kubernetes {asked} isn't available: {', '.join(lacking)} are not named, "
-                "on PATH or in the cache, and can't be downloaded; "
-                f"available: {', '.join(map(str, available))}"
+                "on PATH or in the cache, and can't be downloaded; growth works with Kubernetes "
+                f"{version_range(SUPPORTED_KUBERNETES)}"
             )

@@ -29,6 +29,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also those of nodes that aren't simulated: kubelet and kubeadm",
     )
+    parser.add_argument(
+        "--only",
+        choices=[program.name for program in (*PROGRAMS, *NODE_PROGRAMS)],
+        metavar="NAME",
+        help="just this program, such as kube-apiserver",
+    )
 
 
 def add_program_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,13 +49,15 @@ def add_program_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kube-version",
         metavar="VERSION",
-        help="the Kubernetes version, such as 1.36.3, if its programs are available",
+        help="the Kubernetes version, such as 1.36.3",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Find all programs and print where they are."""
-    wanted = (*PROGRAMS, *NODE_PROGRAMS) if arguments.nodes else PROGRAMS
+    wanted = (*PROGRAMS, *NODE_PROGRAMS) if arguments.nodes or arguments.only else PROGRAMS
+    if arguments.only is not None:
+        wanted = tuple(program for program in wanted if program.name == arguments.only)
     for found in programs_for(arguments, Progress(), wanted).values():
         print(found)
     return 0

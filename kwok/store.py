@@ -41,8 +41,12 @@ class ProgramStore:
 
     def path_of(self, program: Program, version: ReleasedVersion) -> Path:
         """The path of a program of a version, whether it exists or not."""
-        release = f"{program.project.name.lower()}-{version}"
-        return self.cache / "programs" / f"linux-{ARCHITECTURE}" / release / program.name
+        return self.folder_of(program.project, version) / program.name
+
+    def folder_of(self, project: ReleaseProject, version: ReleasedVersion) -> Path:
+        """The folder of the programs of a release, whether it exists or not."""
+        release = f"{project.name.lower()}-{version}"
+        return self.cache / "programs" / f"linux-{ARCHITECTURE}" / release
 
     def keep(self, made: Path, program: Program, version: ReleasedVersion) -> Path:
         """Move a finished program into the store."""

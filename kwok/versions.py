@@ -85,6 +85,10 @@ class WantedVersions:
             return found == wanted
         return (found.major, found.minor) == (wanted.major, wanted.minor)
 
+    def is_pinned(self, program: Program) -> bool:
+        """Whether the program is wanted in the version of go.mod."""
+        return self.versions[program.project] == wanted_versions().versions[program.project]
+
     def with_kubernetes(self, version: ReleasedVersion) -> WantedVersions:
         """The same, with the Kubernetes version that the user asked for."""
         versions = {**self.versions, ReleaseProject.KUBERNETES: version}
