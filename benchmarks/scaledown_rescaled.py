@@ -63,7 +63,11 @@ def _at_rest(wanted: Sequence[dict[str, Any]], arguments: argparse.Namespace) ->
     """All pods have had their nodes for a while."""
     _, node_class, pool = scaledown_stage.offered(arguments, **disruption(arguments))
     world = Virtual(
-        node_class, pool, ranks=not arguments.without_extender, timing=_timing(arguments)
+        node_class,
+        pool,
+        ranks=not arguments.without_extender,
+        timing=_timing(arguments),
+        deletion_cost=arguments.pod_deletion_cost,
     )
     world.begin(wanted)
     return world

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks import grown, manifests
+from growth.api.deletion_cost import PodDeletionCost
 from growth.kube.call import MERGE_PATCH
 from kwok import growing
 
@@ -36,6 +37,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--idle-after", default="2s", metavar="D", help="idleAfter of the pool")
     parser.add_argument("--bind-wait", default="5s", metavar="D", help="bindWait of growth")
     parser.add_argument("--quiet", default="5s", metavar="D", help="quiet of growth")
+    parser.add_argument(
+        "--pod-deletion-cost",
+        type=PodDeletionCost,
+        choices=list(PodDeletionCost),
+        default=PodDeletionCost.UNTOUCHED,
+        help="whether growth says which pods go first",
+    )
     parser.add_argument("--prices", choices=("aws", "hetzner"), default="aws")
     parser.add_argument("--seed", type=int, default=1, help="seed for pods, prices and changes")
 
@@ -45,7 +53,11 @@ def a_cluster(arguments: argparse.Namespace) -> Iterator[LocalCluster]:
     """A new cluster, with all of growth next to it."""
     with grown.a_cluster("scaledown") as cluster:
         growing.install(cluster)
-        with _told(GROWTH_BIND_WAIT=arguments.bind_wait, GROWTH_QUIET=arguments.quiet):
+        with _told(
+            GROWTH_BIND_WAIT=arguments.bind_wait,
+            GROWTH_QUIET=arguments.quiet,
+            GROWTH_POD_DELETION_COST=arguments.pod_deletion_cost.value,
+        ):
             growing.start_growth(cluster)
         yield cluster
 

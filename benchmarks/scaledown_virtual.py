@@ -18,6 +18,7 @@ from benchmarks.offline import plan_of
 from benchmarks.scaledown_drop import disruption, kept, smaller
 from benchmarks.scaledown_ranking import Ranking
 from benchmarks.scaledown_stage import load
+from growth.api.deletion_cost import PodDeletionCost
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
 from growth.errors import GiveUp
@@ -63,11 +64,14 @@ class Virtual:
         ranks: bool,
         timing: Timing = TIMING,
         measured: Callable[[], Measurements] = Measurements,
+        deletion_cost: PodDeletionCost = PodDeletionCost.UNTOUCHED,
     ) -> None:
         self._living = living = Living(
             _CALM,
             SimulatedJoining.AT_ONCE,
-            parts=Parts(is_steered=ranks, timing=timing, measured=measured),
+            parts=Parts(
+                is_steered=ranks, timing=timing, measured=measured, deletion_cost=deletion_cost
+            ),
             prefer=Ranking(self._known_requests) if ranks else preferred_node,
         )
         self._server = server = living.server
@@ -206,7 +210,12 @@ def measure(arguments: argparse.Namespace) -> None:
     fewer = kept(scaledown_stage.replicas_of(wanted))
     plan, bound = plan_of([node_class, pool, *smaller(wanted, fewer)])
     began, before = time.process_time(), load()
-    world = Virtual(node_class, pool, ranks=not arguments.without_extender)
+    world = Virtual(
+        node_class,
+        pool,
+        ranks=not arguments.without_extender,
+        deletion_cost=arguments.pod_deletion_cost,
+    )
     world.begin(wanted)
     print(
         f"{arguments.pods} pods on {len(world.nodes)} nodes at {world.cost:.4f} an hour drop to"

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from reconciler.aside.ledger import AsideLedger
 from reconciler.brakes.rule import BrakesLedger
+from reconciler.departure.ledger import DepartureLedger
 from reconciler.invariants.ledger import InvariantsLedger
 from reconciler.observing.ledger import ObservingLedger
 from reconciler.planning.ledger import PlanningLedger
@@ -30,6 +31,7 @@ class Ledger:
 
     aside: AsideLedger = field(default_factory=AsideLedger)
     brakes: BrakesLedger = field(default_factory=BrakesLedger)
+    departure: DepartureLedger = field(default_factory=DepartureLedger)
     invariants: InvariantsLedger = field(default_factory=InvariantsLedger)
     observing: ObservingLedger = field(default_factory=ObservingLedger)
     planning: PlanningLedger = field(default_factory=PlanningLedger)

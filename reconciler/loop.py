@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeAlias
 import structlog
 
 from reconciler import (
+    departure,
     observing,
     planning,
     pools,
@@ -107,6 +108,7 @@ ROOMS = (
         replacement.decide,
         lambda ledger, section: replace(ledger, replacement=section),
     ),
+    Room("departure", departure.decide, lambda ledger, section: replace(ledger, departure=section)),
     Room("observing", observing.decide, lambda ledger, section: replace(ledger, observing=section)),
     Room("pools", pools.decide, lambda ledger, section: replace(ledger, pools=section)),
 )

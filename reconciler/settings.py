@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field
 
 from growth.api.bounds import LabelValue  # noqa: TC001 - pydantic reads it at run time
+from growth.api.deletion_cost import PodDeletionCost
 from growth.api.joining import JoinApproval
 from growth.api.nodepool import PoolMode
 from growth.api.written import Duration, Money, between
@@ -115,6 +116,13 @@ class ReconcilerSettings(ServiceSettings):
     mode: Annotated[PoolMode, Listed("Caution", "MODE")] = PoolMode.ACT
     """Act: do what each pool's spec.mode says. Observe: buy nothing and give nothing back in any
     pool, and only report what growth would do."""
+
+    pod_deletion_cost: Annotated[PodDeletionCost, Listed("Caution", "HOW")] = (
+        PodDeletionCost.UNTOUCHED
+    )
+    """ByNode: write the annotation controller.kubernetes.io/pod-deletion-cost to pods of
+    ReplicaSets on nodes that growth bought, unless they have it, so that scaling a workload down
+    empties one node after another. It needs the right to patch pods. Untouched: write nothing."""
 
     max_nodes: Annotated[int | None, Field(ge=0), Listed("Caution", "NUMBER")] = None
     """Maximum number of nodes of all pools together. Default: only the pools' limits apply."""

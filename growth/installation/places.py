@@ -69,6 +69,7 @@ PARTS: Final = (
     ManifestPart("base/flow-control.yaml"),
     ManifestPart("base/guard.yaml"),
     ManifestPart("base/reconciler.yaml"),
+    ManifestPart("base/deletion-cost.yaml", (When("podDeletionCost", "ByNode"),)),
     ManifestPart("base/certs.yaml", _MANAGED),
     ManifestPart("base/certs-webhook.yaml", (*_MANAGED, *_WEBHOOK)),
     ManifestPart("base/webhooks.yaml", _WEBHOOK),
@@ -116,6 +117,9 @@ PLACES: Final = (
     ),
     ValuePlace(
         "Deployment", RECONCILER, (*_POD, "containers", 0, "env", 5, "value"), "joinApproval"
+    ),
+    ValuePlace(
+        "Deployment", RECONCILER, (*_POD, "containers", 0, "env", 6, "value"), "podDeletionCost"
     ),
     ValuePlace("Deployment", CERTS, (*_POD, "containers", 0, "env", 2, "value"), "admission"),
     ValuePlace("Deployment", CERTS, (*_POD, "containers", 0, "env", 3, "value"), "joinApproval"),

@@ -22,6 +22,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 import growth
+from growth.api.deletion_cost import PodDeletionCost
 from growth.api.joining import JoinApproval
 from growth.api.nodepool import PoolMode
 from growth.api.problems import written_path
@@ -151,6 +152,10 @@ class InstallationValues(_Part):
     max_nodes_per_hour: Annotated[int, Field(ge=0, le=1_000_000)] = 100
     """Maximum number of nodes bought within an hour for all pools together, so that a mistake in a
     manifest can't become expensive. Raise it if that is too few for your cluster."""
+    pod_deletion_cost: PodDeletionCost = PodDeletionCost.UNTOUCHED
+    """ByNode: growth annotates pods on its nodes, so that scaling a workload down empties one node
+    after another. Its reconciler may then patch pods, but a policy allows only this annotation.
+    Untouched: it doesn't."""
     certificates: CertificatesChoice = CertificatesChoice.MANAGED
     """managed: growth manages the certificates of its processes. external: another program does."""
     join_approval: JoinApproval = JoinApproval.CLUSTER

@@ -132,6 +132,15 @@ class HoldSeat(msgspec.Struct, frozen=True, kw_only=True):
     node: str
 
 
+class SetDeletionCost(msgspec.Struct, frozen=True, kw_only=True):
+    """Tell Kubernetes how early this exact pod goes when its workload is scaled down."""
+
+    namespace: str
+    name: str
+    uid: str
+    cost: int
+
+
 class Evicted(msgspec.Struct, frozen=True, kw_only=True):
     """The API server's answer to the last eviction of a pod."""
 
@@ -221,6 +230,7 @@ Action = (
     | SetNode
     | Evict
     | HoldSeat
+    | SetDeletionCost
     | PatchStatus
     | SetFinalizers
     | Delete
@@ -248,6 +258,7 @@ def decided_on(action: Action) -> tuple[str, Version] | None:
             | DeleteMachine()
             | Evict()
             | HoldSeat()
+            | SetDeletionCost()
             | EmitEvent()
             | Solve()
         ):

@@ -26,6 +26,7 @@ from reconciler.core.actions import (
     Evict,
     OpenRemoval,
     PatchStatus,
+    SetDeletionCost,
     SetFinalizers,
     SetNode,
     Solve,
@@ -52,7 +53,7 @@ def _acts(step: Action) -> bool:
             return False
         case Delete(kind=kind):
             return kind == NODES
-        case SetNode() | CreateNodeRecord():
+        case SetNode() | CreateNodeRecord() | SetDeletionCost():
             return True
         case _:
             return _changes_machines(step)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from growth.api.deletion_cost import PodDeletionCost
 from growth.api.nodeclass import NodeClass
 from growth.api.nodepool import NodePool, PoolMode
 from growth.api.noderecord import NodeRecord
@@ -111,6 +112,8 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of all pools together."""
     mode: PoolMode = PoolMode.ACT
     """Observe: growth acts for no pool, whatever the pools say."""
+    deletion_cost: PodDeletionCost = PodDeletionCost.UNTOUCHED
+    """Whether growth says which pods go first when a workload is scaled down."""
     installation: Installation | None = None
     """Which installation of growth this is; None where no provider labels machines with it."""
     seed: int

@@ -35,6 +35,7 @@ from reconciler.core.actions import (
     HoldSeat,
     OpenRemoval,
     PatchStatus,
+    SetDeletionCost,
     SetFinalizers,
     SetNode,
     Solve,
@@ -43,6 +44,7 @@ from reconciler.core.actions import (
     decided_on,
 )
 from reconciler.effects.crashing import Crashing
+from reconciler.effects.deletion_cost import set_deletion_cost
 from reconciler.effects.eviction import evict, evicted, pod_is_gone
 from reconciler.effects.heard import Heard
 from reconciler.effects.holding import hold_seat
@@ -208,7 +210,7 @@ class Effects:
                 await self._create(request)
             case CreateNodeRecord(record=resource) | OpenRemoval(removal=resource):
                 await self._create(resource)
-            case CreateMachine() | DeleteMachine() | Evict() | HoldSeat():
+            case CreateMachine() | DeleteMachine() | Evict() | HoldSeat() | SetDeletionCost():
                 await self._ask(action)
             case SetNode():
                 await self._set_node(action)
@@ -249,7 +251,9 @@ class Effects:
                     f"{kind} {key.name} exists, but the cache doesn't show it"
                 ) from None
 
-    async def _ask(self, action: CreateMachine | DeleteMachine | Evict | HoldSeat) -> None:
+    async def _ask(
+        self, action: CreateMachine | DeleteMachine | Evict | HoldSeat | SetDeletionCost
+    ) -> None:
         match action:
             case CreateMachine(order=order):
                 provider = self.provider_of(order.node_class)
@@ -263,6 +267,8 @@ class Effects:
                 await self._evict(action)
             case HoldSeat():
                 await hold_seat(self.connection, action)
+            case SetDeletionCost():
+                await set_deletion_cost(self.connection, action)
             case _:
                 assert_never(action)
 

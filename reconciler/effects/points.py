@@ -26,6 +26,7 @@ from reconciler.core.actions import (
     HoldSeat,
     OpenRemoval,
     PatchStatus,
+    SetDeletionCost,
     SetFinalizers,
     SetNode,
     Solve,
@@ -91,7 +92,8 @@ def target_of(action: Action) -> ActionTarget:
         case PatchStatus() | HoldSeat():
             kind = action.kind if isinstance(action, PatchStatus) else "Pod"
             target = ActionTarget("patch", f"{kind}/status")
-        case SetFinalizers(kind=kind):
+        case SetFinalizers() | SetDeletionCost():
+            kind = action.kind if isinstance(action, SetFinalizers) else "Pod"
             target = ActionTarget("patch", kind)
         case Delete(kind=kind):
             target = ActionTarget("delete", kind)

@@ -53,6 +53,7 @@ class Production:
         self._timing = settings.timing
         self._caps = settings.caps
         self._mode = settings.mode
+        self._deletion_cost = settings.pod_deletion_cost
         self._seen = seen
         self._stopped = stopped
 
@@ -78,6 +79,7 @@ class Production:
             with_unreadable(world, self._sources.unreadable),
             caps=self._caps,
             mode=self._mode,
+            deletion_cost=self._deletion_cost,
             installation=self._installation,
             use=self._use.known,
             is_steered=self._sources.demand.resumes_at is not None,

@@ -32,6 +32,7 @@ from reconciler.core.actions import (
     HoldSeat,
     OpenRemoval,
     PatchStatus,
+    SetDeletionCost,
     SetFinalizers,
     SetNode,
     Solve,
@@ -53,6 +54,7 @@ from reconciler.providers.port import (
     GivenBack,
     Occupied,
 )
+from reconciler.simulation.deletion_cost import write_deletion_cost
 from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.nominating import write_nomination
 from reconciler.simulation.patches import set_node, with_status
@@ -263,7 +265,7 @@ class SimulatedEffects:
             case _:
                 return self._troubled(action)
 
-    def _troubled(self, action: Write | Evict | HoldSeat) -> Result:
+    def _troubled(self, action: Write | Evict | HoldSeat | SetDeletionCost) -> Result:
         """Ask the API server, with the faults that can happen on the way there and back."""
         if self._faults.strikes(SimulatedFault.SERVER_ERROR, TROUBLE):
             return Result(error=Overloaded("the server is busy"))
@@ -275,12 +277,15 @@ class SimulatedEffects:
             return Result(error=Unreachable("no answer came"))
         return result
 
-    def _served(self, action: Write | Evict | HoldSeat) -> Result:
+    def _served(self, action: Write | Evict | HoldSeat | SetDeletionCost) -> Result:
         match action:
             case Evict():
                 return self._evict(action)
             case HoldSeat():
                 return self._hold_seat(action)
+            case SetDeletionCost():
+                write_deletion_cost(self._server, action)
+                return Result()
             case _:
                 return self._write(action)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from growth.api.deletion_cost import PodDeletionCost
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
 from growth.api.noderecord import NodeRecord
@@ -77,6 +78,7 @@ class Parts:
     """What nodes use, as it was read last."""
     is_steered: bool = False
     """Whether an extender ranks nodes for the scheduler, the fullest first."""
+    deletion_cost: PodDeletionCost = PodDeletionCost.UNTOUCHED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,6 +161,7 @@ class SimulatedProcess:
         world = msgspec.structs.replace(
             world,
             is_steered=parts.is_steered,
+            deletion_cost=parts.deletion_cost,
             installation=self._installation,
             use=parts.measured(),
         )

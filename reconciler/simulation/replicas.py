@@ -13,6 +13,7 @@ from growth.scheduling.metadata import Metadata, OwnerReference
 from growth.scheduling.objects import Pod, ReplicaSet
 from growth.scheduling.workloads import PodTemplate, ReplicaSetSpec
 from reconciler.seeing.indexes import REPLICA_SETS
+from reconciler.simulation.deletion_cost import deletion_cost_of
 
 if TYPE_CHECKING:
     from reconciler.simulation.kubelets import Kubelets
@@ -116,15 +117,16 @@ class ReplicaController:
             self._kubelets.end(key)
 
     def _first_to_go(self, owner: SimulatedWorkload) -> list[Key]:
-        """The order of deletion, as in Kubernetes: without a node, not running, crowded, young."""
+        """As in Kubernetes: without a node, not running, of little cost, crowded, young."""
         pods: dict[Key, Pod] = {key: self._server.kind("pods").objects[key] for key in owner.pods}
         crowd = Counter(pod.spec.node_name for pod in pods.values())
         age = {key: -number for number, key in enumerate(pods)}
 
         # Among pods of similar age, the real controller chooses randomly.
-        def rank(key: Key) -> tuple[bool, int, int, int]:
+        def rank(key: Key) -> tuple[bool, int, int, int, int]:
             node, phase = pods[key].spec.node_name, pods[key].status.phase
-            return bool(node), PHASES.index(phase), -crowd[node], age[key]
+            cost = deletion_cost_of(pods[key])
+            return bool(node), PHASES.index(phase), cost, -crowd[node], age[key]
 
         return sorted(pods, key=rank)
 

@@ -12,6 +12,7 @@ import yaml
 from generators.charts import charts
 from generators.monitoring import monitoring_files
 from growth.api import crd
+from growth.api.deletion_cost import PodDeletionCost
 from growth.api.joining import JoinApproval
 from growth.installation.rendering import rendered
 from growth.installation.values import (
@@ -33,6 +34,7 @@ CHOICES = {
     "kwok": InstallationValues(provider=ProviderChoice.KWOK),
     "a second scheduler": InstallationValues(scheduler=SchedulerChoice.SECOND, monitoring=True),
     "an approver of its own": InstallationValues(join_approval=JoinApproval.GROWTH),
+    "pods that go first": InstallationValues(pod_deletion_cost=PodDeletionCost.BY_NODE),
     "a policy": InstallationValues(admission=Admission.POLICY, network_policies=False),
     "one's own": InstallationValues.model_validate(
         {

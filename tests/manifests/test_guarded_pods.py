@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from growth.api.deletion_cost import PodDeletionCost
+from growth.installation.rendering import rendered
+from growth.installation.values import InstallationValues
 from growth.kube.call import MERGE_PATCH
 from tests.live import wait_until
 from tests.manifests.asking import asked, stolen_from
@@ -71,6 +75,46 @@ WAYS: Final[dict[str, dict[str, Any]]] = {
     "labels": nominated(OURS) | {"metadata": {"labels": {"app": "web"}}},
     "annotations": nominated(OURS) | {"metadata": {"annotations": {"a": "b"}}},
 }
+
+
+COST: Final = {"controller.kubernetes.io/pod-deletion-cost": "7"}
+LABELS: Final = {"app": "web"}
+OTHER_WAYS: Final[dict[str, dict[str, Any]]] = {
+    "another annotation": {"metadata": {"annotations": {**COST, "a": "b"}}},
+    "a label": {"metadata": {"annotations": COST, "labels": LABELS}},
+    "its containers": {"spec": {"activeDeadlineSeconds": 1}},
+}
+
+
+@pytest.mark.long
+def test_with_a_right_to_patch_pods_only_their_deletion_cost_is_added(
+    installed: LiveCluster, stolen: Path
+) -> None:
+    def patched(change: dict[str, Any], query: str = "") -> str:
+        path = f"/api/v1/namespaces/default/pods/{POD}{query}"
+        return asked(stolen, "PATCH", path, change, content_type=MERGE_PATCH)
+
+    values = InstallationValues(pod_deletion_cost=PodDeletionCost.BY_NODE)
+    objects = [item for item in rendered(values) if "deletion-cost" in item["metadata"]["name"]]
+    installed.kubectl("apply", "-f", "-", input=json.dumps(listed(objects)))
+    try:
+        refused = OTHER_WAYS["another annotation"]
+        wait_until(
+            lambda: "only adds a deletion cost" in patched(refused, "?dryRun=All"), "the policy"
+        )
+        for change in OTHER_WAYS.values():
+            assert "deletion cost" in patched(change)
+        for _ in range(2):
+            patched({"metadata": {"annotations": COST}})
+            assert installed.get("pod", POD)["metadata"]["annotations"] == COST
+        changed = dict.fromkeys(COST, "8")
+        assert "only adds a deletion cost" in patched({"metadata": {"annotations": changed}})
+    finally:
+        installed.kubectl("delete", "-f", "-", input=json.dumps(listed(objects)))
+
+
+def listed(objects: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "List", "items": objects}
 
 
 @pytest.mark.parametrize("way", WAYS)

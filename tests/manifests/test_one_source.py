@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+from growth.api.deletion_cost import PodDeletionCost
 from growth.api.joining import JoinApproval
 from growth.installation.places import PARTS
 from growth.installation.rendering import part_objects, rendered
@@ -81,7 +82,11 @@ def test_the_second_scheduler_comes_on_top(bare: LiveCluster) -> None:
 def test_the_api_server_knows_every_field(installed: LiveCluster) -> None:
     everything = [
         *rendered(
-            InstallationValues(scheduler=SchedulerChoice.SECOND, join_approval=JoinApproval.GROWTH)
+            InstallationValues(
+                scheduler=SchedulerChoice.SECOND,
+                join_approval=JoinApproval.GROWTH,
+                pod_deletion_cost=PodDeletionCost.BY_NODE,
+            )
         ),
         *rendered(InstallationValues(provider=ProviderChoice.KWOK, admission=Admission.POLICY)),
     ]

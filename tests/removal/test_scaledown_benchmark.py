@@ -8,12 +8,14 @@ from math import inf
 
 import pytest
 
-from benchmarks import scaledown
+from benchmarks import manifests, scaledown, scaledown_stage
 from benchmarks.__main__ import main
 from benchmarks.lives import EVICTED, MARKED, Lives
 from benchmarks.scaledown_bill import Bill, Clairvoyant, Paid, alive, bill_of
 from benchmarks.scaledown_churn import steps
-from benchmarks.scaledown_drop import kept, pending
+from benchmarks.scaledown_drop import disruption, kept, pending
+from benchmarks.scaledown_virtual import Virtual
+from growth.api.deletion_cost import PodDeletionCost
 
 BILL = Bill([Paid(0.0, 10.0, 1.0), Paid(4.0, inf, 0.5)])
 
@@ -125,3 +127,24 @@ def test_its_simulated_parts_run_in_small(
     printed = capsys.readouterr().out
     for line in told:
         assert re.search(line, printed), printed
+
+
+def evictions_of_a_drop(cost: PodDeletionCost) -> int:
+    """Pods that have to be moved after 120 pods have become 48."""
+    told = arguments("--prices", "hetzner", "--budget", "100%")
+    wanted = list(manifests.deployments(pods=120, count=8, seed=1))
+    _, node_class, pool = scaledown_stage.offered(told, **disruption(told))
+    world = Virtual(node_class, pool, ranks=True, deletion_cost=cost)
+    world.begin(wanted)
+    before, fewer = world.moved, kept(scaledown_stage.replicas_of(wanted))
+    for each in wanted:
+        world.want(each, fewer[each["metadata"]["name"]])
+    world.passes(300)
+    return world.moved - before
+
+
+def test_fewer_pods_are_moved_if_those_of_the_last_nodes_go_first() -> None:
+    by_node, as_usual = map(
+        evictions_of_a_drop, (PodDeletionCost.BY_NODE, PodDeletionCost.UNTOUCHED)
+    )
+    assert by_node < as_usual
