@@ -67,6 +67,27 @@ def this_host() -> Host:
     )
 
 
+@dataclass(frozen=True)
+class Rooms:
+    """What is inside the namespaces of a hall."""
+
+    mounts: int
+    links: int
+    open_files: int
+
+
+def rooms_of(hall: int) -> Rooms:
+    """What there is now; a hall is known by its first process."""
+    process = PROC / str(hall)
+    inside = ("nsenter", f"--net={process}/ns/net", "ip", "-o", "link")
+    links = subprocess.run(inside, capture_output=True, text=True, check=True).stdout
+    return Rooms(
+        mounts=len((process / "mountinfo").read_text("utf-8").splitlines()),
+        links=len(links.splitlines()),
+        open_files=len(list((process / "fd").iterdir())),
+    )
+
+
 def network_namespaces() -> frozenset[str]:
     """Those that processes of this machine are in."""
     found = set()
