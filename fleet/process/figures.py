@@ -30,6 +30,17 @@ class FleetFigures:
             ["action", "result"],
             registry=registry,
         )
+        self._leading = Gauge(
+            "growth_fleet_leader",
+            "1 if this process manages fleets, otherwise 0",
+            registry=registry,
+        )
+
+    def leads(self, *, is_leader: bool) -> None:
+        """Show whether this process is the leader. Others show no clusters."""
+        self._leading.set(is_leader)
+        if not is_leader:
+            self._clusters.clear()
 
     def show(self, world: FleetWorld) -> None:
         """Show the clusters of a world."""

@@ -13,6 +13,8 @@ from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Final
 
+from prometheus_client import CollectorRegistry
+
 from fleet.effects.hands import Hands
 from fleet.loop import FleetLoop
 from fleet.process.figures import FleetFigures
@@ -111,7 +113,8 @@ class FleetManager:
         self._loop: FleetLoop | None = None
         self._metrics = ReportMetrics(service.registry)
         self._figures = FleetFigures(service.registry)
-        self._election = ElectionMetrics(service.registry)
+        # growth_leader is about reconcilers, of which alerts expect one.
+        self._election = ElectionMetrics(CollectorRegistry())
         self.sources = FleetSources(
             connection,
             namespace=namespace,
@@ -156,10 +159,12 @@ class FleetManager:
     @contextlib.contextmanager
     def _marked(self) -> Iterator[None]:
         self._leading.append(True)
+        self._figures.leads(is_leader=True)
         try:
             yield
         finally:
             self._leading.clear()
+            self._figures.leads(is_leader=False)
             self._loop = None
 
     def _door(self, inbox: ReportInbox) -> ReportDoor:
