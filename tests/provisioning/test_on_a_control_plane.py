@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from growth.api.wellknown import GROUP_VERSION
+from reconciler.providers.kwok.machines import READY_AFTER_ANNOTATION
 from tests.live import bring_down, bring_up, wait_until
 from tests.thread.growing import deployment, install, machines, reconciling
 
@@ -33,7 +34,8 @@ CLASS: dict[str, Any] = {
             {"name": "cheap", "resources": SIZE, "offers": PLACE},
             {"name": "dear", "resources": SIZE, "offers": DEAR},
         ],
-        "bootDelay": {"min": "6s", "max": "6s"},
+        # It ends when the story says so; see `boots`.
+        "bootDelay": {"min": "5m", "max": "5m"},
         "faults": [{"kind": "StockOut", "serverType": "cheap"}],
     },
 }
@@ -78,10 +80,26 @@ def bought(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveCluster]:
         with reconciling(cluster, log):
             web = deployment("web", pool="main", replicas=1, cpu="3", memory="1Gi")
             cluster.create(web, namespace="life")
+            wait_until(lambda: boots(cluster), "the agent runs, and the machine boots to its end")
             wait_until(lambda: is_ready(cluster), "a request is Ready")
             yield cluster
     finally:
         bring_down(name)
+
+
+def boots(cluster: LiveCluster) -> bool:
+    """The machine boots to its end, as soon as its daemon runs."""
+    for pod in agents(cluster):
+        node = pod["spec"].get("nodeName", "")
+        if "startTime" in pod["status"] and not node.endswith("control-plane"):
+            cluster.kubectl("annotate", "node", node, f"{READY_AFTER_ANNOTATION}=0s", "--overwrite")
+            return True
+    return False
+
+
+def agents(cluster: LiveCluster) -> list[dict[str, Any]]:
+    found = cluster.get("pods", "--namespace", "life", "--selector", "app=agent")
+    return list(found["items"])
 
 
 def is_ready(cluster: LiveCluster) -> bool:
@@ -115,13 +133,11 @@ def test_a_daemon_that_tolerates_no_schedule_runs_before_the_node_may_serve(
     (node,) = bought.get("nodes", "--selector", "growth.dev/managed-by=growth")["items"]
     (ready,) = (each for each in node["status"]["conditions"] if each["type"] == "Ready")
     (agent,) = (
-        each
-        for each in bought.get("pods", "--namespace", "life", "--selector", "app=agent")["items"]
-        if each["spec"].get("nodeName") == node["metadata"]["name"]
+        each for each in agents(bought) if each["spec"].get("nodeName") == node["metadata"]["name"]
     )
     started = agent["status"]["startTime"]
     # Our taint stays until the node is Ready, so what ran before that has run under it.
-    assert moment(started) < moment(ready["lastTransitionTime"])
+    assert moment(started) <= moment(ready["lastTransitionTime"])
 
 
 def test_a_node_is_explained_and_belongs_to_its_pool(bought: LiveCluster) -> None:
