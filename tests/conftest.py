@@ -14,6 +14,7 @@ import re
 import secrets
 import signal
 import warnings
+from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -128,15 +129,14 @@ def _remove_clusters_of_dead_sessions() -> None:
 def namespace(cluster: LiveCluster) -> Iterator[str]:
     """A namespace for one test. Its pods end with the test; the rest may take longer."""
     name = f"test-{secrets.token_hex(4)}"
-    cluster.kubectl("create", "namespace", name)
+    cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     # Without its service account, no pod can be created in it.
-    account = ("get", "serviceaccount", "default", "--namespace", name)
-    wait_until(lambda: cluster.try_kubectl(*account).returncode == 0, "the service account")
+    accounts = ("serviceaccounts", "--namespace", name)
+    wait_until(lambda: cluster.get(*accounts)["items"], "the service account")
     yield name
-    with contextlib.suppress(AssertionError):
-        cluster.kubectl("delete", "namespace", name, "--wait=false")
+    with contextlib.suppress(OSError, HTTPException):
+        cluster.ask("DELETE", f"/api/v1/namespaces/{name}")
         # From now on no controller can replace a pod. If a test has deleted a pod's node, no
         # kubelet ends the pod, and the garbage collector would delete it only after almost a
         # minute.
-        pods = f"/api/v1/namespaces/{name}/pods?gracePeriodSeconds=0"
-        cluster.kubectl("delete", "--raw", pods)
+        cluster.ask("DELETE", f"/api/v1/namespaces/{name}/pods?gracePeriodSeconds=0")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -12,6 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+
+from kwok import down
+from kwok.progress import Progress
+from tests.raw_api import Answer, Api
+from tests.reading_objects import LiveObjects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,6 +31,8 @@ UP_WITHIN: Final = 270.0
 TEST_WITHIN: Final = 900.0
 """Seconds for a test with a cluster, its start included; longer than a wait, which can say for what
 it was."""
+LONGEST_PAUSE: Final = 0.3
+"""Seconds between two looks."""
 NO_PROGRAMS: Final = "the control plane did not start in time; run `python -m kwok programs` first"
 
 
@@ -52,12 +60,27 @@ class LiveCluster:
 
     def get(self, *arguments: str) -> Any:
         """The objects that `kubectl get` finds."""
-        return json.loads(self.kubectl("get", *arguments, "--output", "json"))
+        found = self._objects().get(*arguments)
+        return found or json.loads(self.kubectl("get", *arguments, "--output", "json"))
 
     def create(self, *objects: dict[str, Any], namespace: str = "default") -> None:
         """Create objects."""
-        listed = {"apiVersion": "v1", "kind": "List", "items": list(objects)}
-        self.kubectl("--namespace", namespace, "create", "-f", "-", input=json.dumps(listed))
+        if not self._objects().create(objects, namespace=namespace):
+            listed = {"apiVersion": "v1", "kind": "List", "items": list(objects)}
+            self.kubectl("--namespace", namespace, "create", "-f", "-", input=json.dumps(listed))
+
+    def ask(self, method: str, path: str) -> Answer:
+        """One request as the cluster's administrator, whatever comes of it."""
+        return self._objects().api.ask(method, path)
+
+    def _objects(self) -> LiveObjects:
+        if self.kubeconfig not in _opened:
+            _opened[self.kubeconfig] = self.name, LiveObjects(Api(self.kubeconfig))
+        return _opened[self.kubeconfig][1]
+
+
+_opened: Final[dict[Path, tuple[str, LiveObjects]]] = {}
+"""By kubeconfig, with the name of the cluster."""
 
 
 def kept_cluster(environment: Mapping[str, str] = os.environ) -> str | None:
@@ -100,8 +123,9 @@ def bring_up(name: str, *arguments: str) -> LiveCluster:
 
 def bring_down(name: str) -> None:
     """Remove a cluster."""
-    answer = run_kwok("down", "--name", name)
-    assert answer.returncode == 0, answer.stderr
+    for kubeconfig in [path for path, (cluster, _) in _opened.items() if cluster == name]:
+        _opened.pop(kubeconfig)[1].api.close()
+    down.bring_down(name, progress=Progress(io.StringIO()))
 
 
 def wait_until(done: Callable[[], object], goal: str, *, within: float = IN_TIME) -> float:
@@ -111,6 +135,8 @@ def wait_until(done: Callable[[], object], goal: str, *, within: float = IN_TIME
     """
     started = time.monotonic()
     while not done():
-        assert time.monotonic() - started < within, f"{goal}: not within {within} s"
-        time.sleep(0.05)
+        waited = time.monotonic() - started
+        assert waited < within, f"{goal}: not within {within} s"
+        # Looks cost the processor something, too.
+        time.sleep(min(LONGEST_PAUSE, 0.05 + waited / 20))
     return time.monotonic() - started

@@ -20,7 +20,7 @@ from fleet.capi.reading import THERE
 from fleet.serving.door import PREFIX
 from growth.api.crd import fleet_definition_files
 from growth.api.wellknown import GROUP_VERSION
-from kwok.growing import DEFINITIONS, are_established
+from growth.installation.definitions import is_established
 from tests.fleet.bodies import a_body, without
 from tests.live import ROOT, bring_down, bring_up, wait_until
 from tests.service.authority import Authority
@@ -101,7 +101,7 @@ class Management:
             own += [each for each in yaml.safe_load_all(text) if each["kind"] != "Deployment"]
         definitions = [each for each in own if "CustomResource" in each["kind"]]
         self._apply(definitions)
-        served = lambda: are_established(self.cluster.kubectl(*DEFINITIONS))  # noqa: E731 - said once
+        served = lambda: all(map(is_established, self.cluster.get("crd")["items"]))  # noqa: E731 - said once
         wait_until(served, "all definitions are served")
         self._apply([each for each in own if each not in definitions])
 

@@ -60,6 +60,9 @@ def live(cluster: LiveCluster, with_its_account: LiveCluster, log: Path) -> None
         wait_until(lambda: "team" in taints(cluster), "the node is mended")
         scale(cluster, 0)
         wait_until(lambda: "growth.dev/scale-down" in taints(cluster), "the mark")
+        # A pod that ends needs its room for a while.
+        pods = ("pods", "--selector=app=some")
+        wait_until(lambda: not cluster.get(*pods)["items"], "its pod is gone")
         scale(cluster, 1)
         wait_until(lambda: is_served(cluster), "the node is wanted again")
         cluster.kubectl("delete", "nodepool", POOL, "--wait=false")

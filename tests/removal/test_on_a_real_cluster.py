@@ -14,6 +14,7 @@ from tests.thread.growing import (
     pool_of,
     reconciling,
     wait_until_bound,
+    wait_until_empty,
 )
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ def test_new_pods_have_a_marked_node_back_before_anything_is_bought(
         growing.kubectl("delete", "deployment", "web", "--namespace", "stays")
         marked = lambda: "growth.dev/scale-down" in taints(growing, "stays")  # noqa: E731 - said once
         wait_until(marked, "the node is marked")
+        wait_until_empty(growing, "stays")
         again = deployment("again", pool="stays", replicas=1, cpu="1500m", memory="1Gi")
         growing.create(again, namespace="stays")
         wait_until_bound(growing, "stays", count=1)

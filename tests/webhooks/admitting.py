@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from growth.api.nodepool import NodePool
 from tests.live import bring_down, bring_up, wait_until
+from tests.raw_api import Api
 from tests.service.authority import Authority
 from tests.thread.growing import install_definitions
-from tests.webhooks.api import ADMISSION, Api, only_in, webhook_at
+from tests.webhooks.api import ADMISSION, only_in, webhook_at
 from tests.webhooks.table import POOLS
 from webhooks.registration import names
 from webhooks.registration.policy import binding, policy

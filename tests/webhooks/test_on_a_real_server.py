@@ -12,8 +12,8 @@ from tests.webhooks.admitting import BY_BOTH, BY_NOBODY, BY_POLICY, BY_WEBHOOK
 from tests.webhooks.table import TABLE, Case
 
 if TYPE_CHECKING:
+    from tests.raw_api import Answer
     from tests.webhooks.admitting import Admitting
-    from tests.webhooks.api import Answer
 
 pytestmark = pytest.mark.cluster
 
