@@ -230,7 +230,7 @@ def proofs(cluster: LiveCluster) -> list[str]:
 def test_on_a_real_cluster_a_machine_comes_for_a_pod_and_goes_without_it(
     growing: LiveCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with reconciling(growing, tmp_path / "log", GROWTH_BIND_WAIT="1s"):
+    with reconciling(growing, tmp_path / "log", GROWTH_BIND_WAIT="8s"):
         wait_until(lambda: leads(growing), "a reconciler leads")
         code = main(command(growing, "--yes", "-o", "json"))
         printed = capsys.readouterr()

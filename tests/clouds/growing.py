@@ -55,8 +55,6 @@ class Site:
         own = {
             "GROWTH_HETZNER_ENDPOINT": self.endpoint,
             "GROWTH_LOG_LEVEL": "debug",
-            # On a busy machine no story is about an election.
-            "GROWTH_LEASE_DURATION": "30s",
         }
         with reconciling(self.cluster, self.log, **{**own, **settings}):
             leads = '"message": "leading"'

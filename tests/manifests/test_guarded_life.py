@@ -13,7 +13,14 @@ from tests.live import wait_until
 from tests.manifests.asking import asked
 from tests.manifests.reading import SYSTEM
 from tests.manifests.witness import witness
-from tests.thread.growing import EXAMPLE, deployment, machines, pool_of, reconciling
+from tests.thread.growing import (
+    EXAMPLE,
+    FORGOTTEN,
+    deployment,
+    machines,
+    pool_of,
+    reconciling,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +55,7 @@ def live(cluster: LiveCluster, with_its_account: LiveCluster, log: Path) -> None
     """A machine is bought, changed, marked, wanted again, and drained with its pool's end."""
     cluster.kubectl("apply", "-f", str(EXAMPLE))
     pool = pool_of(POOL)
-    pool["spec"]["scaleDown"] = {"idleAfter": "1h"}
+    pool["spec"] |= {**FORGOTTEN, "scaleDown": {"idleAfter": "1h"}}
     # As it is installed: the lease is beside it, and growth-certs keeps the certificates.
     settings = {"GROWTH_LEASE_NAMESPACE": SYSTEM, "GROWTH_CERTIFICATES": "external"}
     with reconciling(with_its_account, log, **settings):

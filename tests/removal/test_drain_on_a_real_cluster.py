@@ -12,7 +12,13 @@ from growth.kube.transport import connect
 from reconciler.core.actions import Evict
 from reconciler.effects.eviction import EvictionRefusal, evict
 from tests.live import IN_TIME, wait_until
-from tests.thread.growing import deployment, pool_of, reconciling, wait_until_bound
+from tests.thread.growing import (
+    FORGOTTEN,
+    deployment,
+    pool_of,
+    reconciling,
+    wait_until_bound,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,8 +26,6 @@ if TYPE_CHECKING:
     from tests.live import LiveCluster
 
 pytestmark = pytest.mark.cluster
-
-SOON = {"GROWTH_BIND_WAIT": "1s"}
 
 
 def budget(name: str, *, app: str, healthy: int) -> dict[str, Any]:
@@ -135,7 +139,7 @@ def nodes(cluster: LiveCluster, pool: str) -> list[str]:
 
 def pool(name: str, *, weight: int) -> dict[str, Any]:
     made = {**pool_of("cx23"), "metadata": {"name": name}}
-    rules = {"weight": weight, "disruption": {"consolidation": "Never"}}
+    rules = {**FORGOTTEN, "weight": weight, "disruption": {"consolidation": "Never"}}
     return made | {"spec": made["spec"] | rules}
 
 
@@ -150,7 +154,7 @@ def test_a_deleted_pool_is_drained_and_its_workload_serves_on(
     pools = ["first", "second", "third"]
     for weight, name in enumerate(reversed(pools), start=1):
         growing.create(pool(name, weight=weight))
-    with reconciling(growing, tmp_path / "log", **SOON):
+    with reconciling(growing, tmp_path / "log"):
         growing.create(wandering(replicas=2, pools=pools), namespace="moved")
         growing.create(budget("web", app="web", healthy=1), namespace="moved")
         wait_until(lambda: len(ready(growing, "moved")) == 2, "all serve")
@@ -198,7 +202,7 @@ def test_a_pool_that_retains_its_nodes_leaves_all_of_them_as_they_are(
     for name in pools:
         made = pool(name, weight=1)
         growing.create(made | {"spec": made["spec"] | retained})
-    with reconciling(growing, tmp_path / "log", **SOON):
+    with reconciling(growing, tmp_path / "log"):
         for name in pools:
             pods = deployment(name, pool=name, replicas=2, cpu="1500m", memory="1Gi")
             growing.create(pods, namespace="left")
@@ -226,7 +230,7 @@ def test_a_node_stays_as_it_was_when_a_pod_may_not_be_moved(
     """Somebody opens a removal for the sake of cost, by hand."""
     growing.kubectl("create", "namespace", "protected")
     growing.create(pool("protected", weight=1))
-    with reconciling(growing, tmp_path / "log", **SOON):
+    with reconciling(growing, tmp_path / "log"):
         made = wandering(replicas=1, pools=["protected"])
         annotations = {"growth.dev/do-not-disrupt": "true"}
         made["spec"]["template"]["metadata"]["annotations"] = annotations

@@ -10,6 +10,7 @@ import pytest
 
 from tests.live import wait_until
 from tests.thread.growing import (
+    FORGOTTEN,
     deployment,
     pool_of,
     reconciling,
@@ -24,14 +25,10 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.cluster
 
-SOON = {"GROWTH_BIND_WAIT": "1s"}
-PATIENTLY = {"GROWTH_BIND_WAIT": "8s"}
-"""The scheduler rests a pod for a second or more before it looks at the node again."""
-
 
 def pool(name: str, *, idle_after: str) -> dict[str, Any]:
     made = {**pool_of("cx23"), "metadata": {"name": name}}
-    made["spec"] = made["spec"] | {"scaleDown": {"idleAfter": idle_after}}
+    made["spec"] = made["spec"] | FORGOTTEN | {"scaleDown": {"idleAfter": idle_after}}
     return made
 
 
@@ -51,7 +48,7 @@ def taints(cluster: LiveCluster, of_pool: str) -> set[str]:
 def test_an_idle_node_is_marked_and_given_back(growing: LiveCluster, tmp_path: Path) -> None:
     growing.kubectl("create", "namespace", "goes")
     growing.create(pool("goes", idle_after="2s"))
-    with reconciling(growing, tmp_path / "log", **SOON):
+    with reconciling(growing, tmp_path / "log"):
         pods = deployment("web", pool="goes", replicas=3, cpu="1500m", memory="1Gi")
         growing.create(pods, namespace="goes")
         wait_until_bound(growing, "goes", count=3)
@@ -76,7 +73,7 @@ def test_new_pods_have_a_marked_node_back_before_anything_is_bought(
 ) -> None:
     growing.kubectl("create", "namespace", "stays")
     growing.create(pool("stays", idle_after="1h"))
-    with reconciling(growing, tmp_path / "log", **PATIENTLY):
+    with reconciling(growing, tmp_path / "log"):
         pods = deployment("web", pool="stays", replicas=1, cpu="1500m", memory="1Gi")
         growing.create(pods, namespace="stays")
         wait_until_bound(growing, "stays", count=1)

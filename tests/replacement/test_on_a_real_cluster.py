@@ -12,6 +12,7 @@ from tests.thread.growing import (
     machines,
     pool_of,
     reconciling,
+    unschedulable,
     wait_until_bound,
 )
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.cluster
 
-SOON = {"GROWTH_BIND_WAIT": "1s", "GROWTH_QUIET": "2s"}
+SOON = {"GROWTH_BIND_WAIT": "8s", "GROWTH_QUIET": "2s"}
 
 
 def pool(name: str) -> dict[str, Any]:
@@ -47,9 +48,11 @@ def test_a_smaller_node_serves_before_the_larger_one_is_drained_and_goes(
 ) -> None:
     growing.kubectl("create", "namespace", "less")
     growing.create(pool("less"))
+    pods = deployment("web", pool="less", replicas=2, cpu="1500m", memory="1Gi")
+    growing.create(pods, namespace="less")
+    # Both are planned together, and get one node.
+    wait_until(lambda: unschedulable(growing, "less") == 2, "the scheduler has given up on both")
     with reconciling(growing, tmp_path / "log", **SOON):
-        pods = deployment("web", pool="less", replicas=2, cpu="1500m", memory="1Gi")
-        growing.create(pods, namespace="less")
         wait_until_bound(growing, "less", count=2)
         (large,) = machines(growing)
         growing.kubectl("scale", "deployment", "web", "--replicas=1", "--namespace", "less")

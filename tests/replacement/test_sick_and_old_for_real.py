@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.cluster, pytest.mark.long]
 
-SOON = {"GROWTH_BIND_WAIT": "1s", "GROWTH_REPAIR_AFTER": "3s"}
+SOON = {"GROWTH_BIND_WAIT": "8s", "GROWTH_REPAIR_AFTER": "3s"}
 
 
 @pytest.fixture

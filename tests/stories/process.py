@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from tests.thread.growing import QUICKLY
-from tests.thread.lives import PATIENTLY
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -30,7 +29,7 @@ class Reconciler:
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 *("-m", "reconciler", *words),
-                env={**os.environ, **QUICKLY, **PATIENTLY},
+                env={**os.environ, **QUICKLY},
                 stdout=output,
                 stderr=output,
             )

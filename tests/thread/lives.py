@@ -40,8 +40,6 @@ for line in sys.stdin:
         sys.exit(main())
     print(child, flush=True)
 """
-# A process that is held can't renew its Lease; its successor takes it back at once all the same.
-PATIENTLY: Final = {"GROWTH_LEASE_DURATION": "30s"}
 
 
 class Lives:
@@ -52,7 +50,7 @@ class Lives:
     ) -> None:
         self._planted = planted
         """A mistake, as statements that put it into the process before it begins."""
-        self._settings = {**QUICKLY, **PATIENTLY, **settings}
+        self._settings = {**QUICKLY, **settings}
         self.log = folder / "reconciler.log"
         self.points: list[str] = []
         """What was announced since the story began, in all lives."""

@@ -25,7 +25,7 @@ from growth.api.wellknown import (
 from growth.kube.call import MERGE_PATCH
 from growth.kube.errors import NotFound
 from tests.live import IN_TIME
-from tests.thread.growing import deployment
+from tests.thread.growing import FORGOTTEN, deployment
 from tests.thread.judging import COMING, OWNER, Deeds, is_cordoned_by_a_person, is_keeper
 from tests.thread.thirty import (
     CLASSES,
@@ -130,7 +130,7 @@ def furniture() -> Iterator[tuple[str, dict[str, Any]]]:
     scale_down = {"idleAfter": "1s", "retryAfter": "1s"}
     server_types = [{"name": name, "max": MOST} for name in TYPES]
     for pool in POOL_NAMES:
-        spec = {"serverTypes": server_types, "scaleDown": scale_down}
+        spec = {"serverTypes": server_types, "scaleDown": scale_down, **FORGOTTEN}
         yield POOLS, ours("NodePool", pool, spec)
     for name in WORKLOADS:
         yield DEPLOYMENTS, workload(name)

@@ -15,6 +15,7 @@ from tests.thread.growing import (
     machines,
     pool_of,
     reconciling,
+    unschedulable,
     wait_until_bound,
 )
 
@@ -91,22 +92,15 @@ def test_followers_and_anchors_are_bound_to_what_was_bought_for_them(
     growing: LiveCluster, tmp_path: Path
 ) -> None:
     growing.create(*SHARED, MORE, *PAIRS, *CHAIN, namespace=NAMESPACE)
-    wait_until(lambda: unschedulable(growing) == PODS, "the scheduler has given up on all pods")
+    wait_until(
+        lambda: unschedulable(growing, NAMESPACE) == PODS, "the scheduler has given up on all pods"
+    )
     with reconciling(growing, tmp_path / "log"):
         wait_until_bound(growing, NAMESPACE, count=PODS)
         wait_until(lambda: phases(growing) == {"Ready"}, "all requests are Ready")
     assert Counter(machines(growing).values()) == EXPECTED
     requests = growing.get("noderequests")["items"]
     assert Counter(each["spec"]["pool"] for each in requests) == EXPECTED
-
-
-def unschedulable(cluster: LiveCluster) -> int:
-    pods = cluster.get("pods", "--namespace", NAMESPACE)["items"]
-    return sum(
-        condition.get("reason") == "Unschedulable"
-        for pod in pods
-        for condition in pod["status"].get("conditions", ())
-    )
 
 
 def phases(cluster: LiveCluster) -> set[str]:

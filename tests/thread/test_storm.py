@@ -34,7 +34,7 @@ pytestmark = pytest.mark.cluster
 SEED = int(os.environ.get("GROWTH_STORM_SEED", "1"))
 SECONDS = 30.0
 LONG = 180.0
-SOON = {"GROWTH_BIND_WAIT": "1s", "GROWTH_QUIET": "1s"}
+SOON = {"GROWTH_BIND_WAIT": "15s", "GROWTH_QUIET": "1s"}
 """Nothing is quiet for long in a storm, and nodes are to be replaced by cheaper ones in it, too."""
 
 

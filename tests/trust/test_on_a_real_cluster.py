@@ -11,6 +11,7 @@ from growth.api.noderecord import CONTESTED
 from growth.api.wellknown import POOL_LABEL, REPLACES_ANNOTATION
 from tests.live import wait_until
 from tests.thread.growing import (
+    FORGOTTEN,
     SMALL_CLASS,
     cluster_for,
     deployment,
@@ -28,14 +29,13 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.cluster
 
-SOON = {"GROWTH_BIND_WAIT": "1s"}
-
 
 @pytest.fixture(scope="module")
 def hostile() -> Iterator[LiveCluster]:
     with cluster_for("hostile") as cluster:
         made = pool_of("small")
         made["spec"] |= {
+            **FORGOTTEN,
             "scaleDown": {"idleAfter": "2s"},
             "disruption": {"consolidation": "Never", "budgets": [{"nodes": 0}]},
         }
@@ -88,7 +88,7 @@ def test_a_foreign_node_that_lies_changes_nothing_and_the_next_pod_gets_its_mach
 ) -> None:
     hostile.kubectl("create", "namespace", "kept")
     hostile.kubectl("create", "namespace", "more")
-    with reconciling(hostile, tmp_path / "log", **SOON):
+    with reconciling(hostile, tmp_path / "log"):
         pods = deployment("web", pool="small", replicas=2, cpu="1500m", memory="1Gi")
         hostile.create(pods, namespace="kept")
         wait_until_bound(hostile, "kept", count=2)
