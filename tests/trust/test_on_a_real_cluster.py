@@ -75,12 +75,15 @@ def liar(victims: list[str]) -> dict[str, Any]:
 
 def said(cluster: LiveCluster) -> tuple[Any, ...]:
     node = cluster.get("node", "foreign")
-    # Others set taints, too, when they please: the node controller does while a node isn't ready.
-    keys = sorted(
-        taint["key"] for taint in node["spec"]["taints"] if taint["key"].startswith("growth.dev/")
-    )
     metadata = node["metadata"]
-    return metadata["labels"], metadata["annotations"], keys, node["spec"]["unschedulable"]
+    taints = {taint["key"]: taint for taint in node["spec"]["taints"]}
+    unschedulable = node["spec"]["unschedulable"]
+    return (*map(ours, (metadata["labels"], metadata["annotations"], taints)), unschedulable)
+
+
+def ours(found: dict[str, Any]) -> dict[str, Any]:
+    """Controllers of nodes set words and taints of their own on a new node, when they please."""
+    return {key: value for key, value in found.items() if key.startswith("growth.dev/")}
 
 
 def test_a_foreign_node_that_lies_changes_nothing_and_the_next_pod_gets_its_machine(
