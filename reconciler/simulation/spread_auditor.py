@@ -1,9 +1,11 @@
 """Checks each plan when it is read: could the scheduler bind its pods without exceeding a skew?
 
-A plan is judged in the world that it was asked in, with every promise kept: nominated pods are on
-their machines, and machines on their way have joined. There its pods are bound one after another,
-in any order in which the scheduler accepts each of them. A pod that is left over was planned
-against its spread. Pods may only be bound elsewhere later, so this is checked before.
+A plan is judged in the world that it was asked in, with every promise of that moment kept:
+nominated pods are on their machines, and machines on their way have joined. There its pods are
+bound one after another, in any order in which the scheduler accepts each of them. A pod that is
+left over was planned against its spread. Pods may only be bound elsewhere later, so this is checked
+before. Promises made since don't count: while the solver works, a pod of the question may get a
+place of its own, and would count twice.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
     from growth.scheduling.spread_constraints import SpreadConstraint
     from reconciler.core.world import World
-    from reconciler.planning.ledger import AskedProblem
+    from reconciler.planning.ledger import AskedProblem, PlanningLedger
     from reconciler.planning.problem import PlanningProblem
 
 SPREAD: Final = "a plan keeps the spread of its pods"
@@ -52,6 +54,8 @@ class _Asked(NamedTuple):
 
     number: int
     at: _Moment
+    planning: PlanningLedger
+    """What that pass left behind: it may have promised places before it asked."""
 
 
 @dataclass
@@ -84,19 +88,19 @@ class SpreadAuditor:
     def _follow(self, known: _Process, asked: AskedProblem, world: World) -> None:
         # The question was asked in the last pass, so that is the world that the plan is for.
         if known.last is not None and (known.asked is None or known.asked.number != asked.number):
-            known.asked = _Asked(asked.number, known.last)
+            known.asked = _Asked(asked.number, known.last, world.ledger.planning)
         solved = world.plans.get(LANE)
         is_answered = solved is not None and solved.number == asked.number
         if solved is None or not is_answered or known.asked is None:
             return
         if isinstance(solved.plan, Plan) and known.judged != asked.number:
             known.judged = asked.number
-            self._judge(asked.question, solved.plan, known.asked.at, world)
+            self._judge(asked.question, solved.plan, known.asked)
 
-    def _judge(self, question: PlanningProblem, plan: Plan, asked: _Moment, world: World) -> None:
-        places = list(_places(question, plan, asked.world))
+    def _judge(self, question: PlanningProblem, plan: Plan, asked: _Asked) -> None:
+        places = list(_places(question, plan, asked.at.world))
         if any(pod.spread_constraints for pod, _ in places):
-            for pod, node in against_spread(places, _promised(asked, world)):
+            for pod, node in against_spread(places, _promised(asked)):
                 self.breach(SPREAD, f"{pod.name} on {node.name}")
 
 
@@ -169,14 +173,13 @@ def _count(place: Place, like: Pod, constraint: SpreadConstraint, counts: dict[s
         counts[place.node.labels[constraint.topology_key]] += 1
 
 
-def _promised(asked: _Moment, after: World) -> Cluster:
+def _promised(asked: _Asked) -> Cluster:
     """The cluster at that moment, when everything promised has come true."""
-    planning = after.ledger.planning
-    world = asked.world
+    (world, now), planning = asked.at, asked.planning
     world = world.remembering(replace(world.ledger, planning=planning))
     requests, nominated = all_requests(world), planning.nominated
-    coming = announced(world, nominated, asked.now)
-    seats = kept_seats(coming, world, requests, nominated, asked.now)
+    coming = announced(world, nominated, now)
+    seats = kept_seats(coming, world, requests, nominated, now)
     return ground(world, requests, nominated, planning.shelf.items, held=seats.held).cluster
 
 

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
+from growth.scheduling.metadata import ObservedCondition
+from reconciler import planning
+from reconciler.core.actions import Solved
 from reconciler.planning import pod_rules
+from reconciler.planning.asking import LANE
+from reconciler.planning.nominations import Nomination
 from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.pod_traits import HOST, ZONE, PodTraits, with_traits
 from reconciler.simulation.run import run_story
-from reconciler.simulation.spread_auditor import SPREAD, Place, against_spread
+from reconciler.simulation.spread_auditor import SPREAD, Place, SpreadAuditor, against_spread
 from reconciler.simulation.story import Story
+from reconciler.solver import Effort
+from reconciler.solver.packing.solving import solve
+from tests.reconciler.build import at, node_class, pool, waiting, world
 from tests.scheduling import build
 
 if TYPE_CHECKING:
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
+    from reconciler.core.world import World
+    from reconciler.planning.ledger import PlanningLedger
 
 STORY = Story(seed=3, minutes=10.0, faults=(SimulatedFault.SPREAD,))
 NODES: dict[str, Node] = {
@@ -79,6 +91,40 @@ def test_a_pod_without_a_spread_is_bound_and_counts() -> None:
     places = [Place(other, NODES["c"]), Place(spread("new", ZONE), NODES["c"])]
     left = against_spread(places, build.cluster(*NODES.values()))
     assert not left
+
+
+def test_a_pod_that_gets_a_place_while_the_solver_works_is_counted_once() -> None:
+    pod = with_traits(
+        waiting(), PodTraits(spreads=((HOST, 1, "DoNotSchedule"),)), name="web", before="x"
+    )
+    seen = world(*map(_serving, NODES.values()), pod, pool(), node_class())
+    asking = _remembering(seen, planning.decide(seen, at(100)).section)
+    asked = planning.decide(asking, at(110)).section
+    assert asked is not None
+    assert asked.asked is not None
+    plan = solve(asked.asked.question.problem, Effort.QUICK)
+    place = Nomination(machine=plan.nodes[0].offer, shape=pod.shape, is_bought_for=False)
+    nominated = asked.nominated.with_places({pod.metadata.uid: place})
+    read = _remembering(seen, replace(asked, nominated=nominated))
+    solved = Solved(number=asked.asked.number, plan=plan)
+    breaches: list[tuple[str, str]] = []
+    auditor = SpreadAuditor(lambda *breach: breaches.append(breach))
+    auditor.decides("one", asking, at(110))
+    auditor.decides("one", _remembering(seen, asked), at(111))
+    auditor.decides("one", msgspec.structs.replace(read, plans={LANE: solved}), at(112))
+    assert not breaches
+
+
+def _serving(node: Node) -> Node:
+    ready = ObservedCondition(type="Ready", status="True")
+    return msgspec.structs.replace(
+        node, status=msgspec.structs.replace(node.status, conditions=(ready,))
+    )
+
+
+def _remembering(seen: World, planned: PlanningLedger | None) -> World:
+    assert planned is not None
+    return seen.remembering(replace(seen.ledger, planning=planned))
 
 
 def test_plans_keep_the_spread_of_their_pods() -> None:
