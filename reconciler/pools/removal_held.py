@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from growth.api.nodeclass import ANOTHER_WRITER
 from reconciler.facts.node_classes import node_class_of
 from reconciler.pools.saying import begun_or_ended
-from reconciler.removal.another_writer import HELD, words_of_others
+from reconciler.removal.another_writer import HELD, tells_of_another_writer, words_of_others
 
 if TYPE_CHECKING:
     from growth.api.conditions import Condition
@@ -24,8 +24,10 @@ def news(pool: NodePool, world: World, now: Instant) -> Condition | None:
     """The condition to write, if it has begun, changed or ended."""
     key = node_class_of(pool, world)
     said = _doubt(key, world)
-    # Without a usable listing, the last condition stays.
-    if said is None and key not in world.ledger.removal.crowds:
+    # Without a usable listing, the last condition stays. A doubt may take its place, but not if it
+    # tells of another writer: no listing shows the others then, so it is the memory of them.
+    is_seen = key in world.ledger.removal.crowds
+    if not is_seen and (said is None or tells_of_another_writer(pool)):
         return None
     return begun_or_ended(pool, now, name=HELD, said=said, otherwise=RELEASED)
 

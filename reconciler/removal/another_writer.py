@@ -7,7 +7,8 @@ present one has seen no request for it. A single one proves that there is anothe
 orphan of that cloud is touched any more: any of them may be in use.
 
 The condition on the node class and its pools is the memory of this: after a restart of growth, the
-same machines are older than the process. It stands until the cloud has no orphans.
+same machines are older than the process. It stands until the cloud has no orphans, also while
+listings are doubted.
 
 Where machines tell which installation bought them, that decides, and already at the start.
 """
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
+    from growth.api.nodepool import NodePool
     from growth.instant import Instant
     from reconciler.core.installation import Installation
     from reconciler.core.world import World
@@ -99,6 +101,12 @@ def words_of_others(names: tuple[str, ...]) -> str:
     )
 
 
+def tells_of_another_writer(pool: NodePool) -> bool:
+    """Whether the pool's condition says that another growth buys."""
+    said = condition_of_type(pool.status.conditions, HELD)
+    return said is not None and (said.status, said.reason) == (Truth.TRUE, ANOTHER_WRITER)
+
+
 def _was_told(key: ClassKey, world: World) -> bool:
     """Whether the node class says so, or one of its pools."""
     node_class = world.node_classes.get(key)
@@ -107,8 +115,4 @@ def _was_told(key: ClassKey, world: World) -> bool:
     if said is not None and said.status is Truth.TRUE:
         return True
     pools = (pool for pool in world.pools.values() if node_class_of(pool, world) == key)
-    told = (condition_of_type(pool.status.conditions, HELD) for pool in pools)
-    return any(
-        each is not None and (each.status, each.reason) == (Truth.TRUE, ANOTHER_WRITER)
-        for each in told
-    )
+    return any(tells_of_another_writer(pool) for pool in pools)

@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from growth.api.conditions import condition_of_type
+from growth.api.conditions import condition_of_type, joined_conditions
 from growth.api.written import write_time
 from reconciler import pools
 from reconciler import removal as removing
+from reconciler.brakes.trust import Trust
 from reconciler.core.actions import EmitEvent, OpenRemoval
 from reconciler.core.installation import FormerInstallation, Installation
+from reconciler.ledger import Ledger
 from reconciler.pools import removal_held
 from reconciler.pools.node_classes import node_class_status
 from reconciler.providers.port import Checked
 from reconciler.removal import another_writer
 from reconciler.removal.ledger import RemovalLedger
-from tests.reconciler.build import START, at, pool, request, said_by
+from tests.reconciler.build import RELEASED, START, at, pool, request, said_by
 from tests.removal.build import CLOUD, kinds, machine, removal, world
 
 if TYPE_CHECKING:
@@ -225,6 +227,19 @@ def test_a_restart_is_survived_by_the_class_too_and_it_ends_with_the_last_orphan
 def test_a_restart_makes_nothing_of_it_deletable() -> None:
     """To the new process the machine is older than itself; the pool remembers."""
     assert opened(lived(telling(), shown=(bought(-100.0),))) == []
+
+
+def test_a_listing_that_is_doubted_meanwhile_makes_nothing_of_it_deletable() -> None:
+    """The pool's condition is the memory of it, so the doubt doesn't take its place."""
+    (told,) = lived(telling(), shown=()).pools.values()
+    doubt = Trust(judged=90.0, suspected_at=90.0, doubt="a listing shows 0 of the 4 machines")
+    brakes = replace(RELEASED, clouds={CLOUD: doubt})
+    doubting = passed(world(told, ledger=Ledger(brakes=brakes)), 100)
+    news = removal_held.news(told, doubting, at(100))
+    conditions = joined_conditions(told.status.conditions, *(() if news is None else (news,)))
+    status = told.status.model_copy(update={"conditions": conditions})
+    after = told.model_copy(update={"status": status})
+    assert opened(lived(after, shown=(bought(-100.0),))) == []
 
 
 def test_it_ends_when_the_cloud_has_no_orphan_any_more() -> None:

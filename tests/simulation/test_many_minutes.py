@@ -60,6 +60,16 @@ BREACHED = (
         60.0,
         "second-writer,restart,node-forgotten,listing-empty,clock-jump,pool-budgets",
     ),
+    (
+        1795169751,
+        120.0,
+        (
+            "watch-lag,watch-cut,server-error,foreign-write,cloud-throttled,stock-out,machine-dies,"
+            "outage,partition,pods-missing,node-forgotten,listing-empty,listing-stale,delete-fails,"
+            "freeze,clock-jump,dies-joining,kept,nothing-moves,slow-solve,foreign-node,lying-node,"
+            "second-writer,pod-budgets,volumes"
+        ),
+    ),
     (78949782, 30.0, "cloud-lost-answer,machine-dies,outage,listing-empty,freeze,nothing-moves"),
     (
         78949784,
