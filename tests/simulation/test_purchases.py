@@ -113,3 +113,9 @@ def test_more_machines_than_pods_that_waited_are_complained_of(market: Market) -
     assert market.purchases.complaint(waited=2) == ""
 
     assert market.purchases.complaint(waited=1) == f"{FEW + 2} bought, and 1 pods waited for one"
+
+
+def test_machines_that_replace_nodes_need_no_pods_that_waited(market: Market) -> None:
+    for _ in range(FEW + 2):
+        market.buy(replaces="default-0")
+    assert market.purchases.complaint(waited=1) == ""
