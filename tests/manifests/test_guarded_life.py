@@ -20,6 +20,7 @@ from tests.thread.growing import (
     machines,
     pool_of,
     reconciling,
+    wait_until_open,
 )
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def live(cluster: LiveCluster, with_its_account: LiveCluster, log: Path) -> None
         work = deployment("some", pool=POOL, replicas=1, cpu="1", memory="1Gi")
         cluster.create(pool, work)
         wait_until(lambda: is_served(cluster), "the node serves")
+        wait_until_open(cluster)
         taint = {"key": "team", "value": "a", "effect": "PreferNoSchedule"}
         change_pool(cluster, labels={"team": "a"}, taints=[taint])
         wait_until(lambda: "team" in taints(cluster), "the node is mended")

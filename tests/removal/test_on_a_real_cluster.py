@@ -16,6 +16,7 @@ from tests.thread.growing import (
     reconciling,
     wait_until_bound,
     wait_until_empty,
+    wait_until_open,
 )
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def test_new_pods_have_a_marked_node_back_before_anything_is_bought(
         pods = deployment("web", pool="stays", replicas=1, cpu="1500m", memory="1Gi")
         growing.create(pods, namespace="stays")
         wait_until_bound(growing, "stays", count=1)
+        wait_until_open(growing)
         (before,) = nodes(growing, "stays")
         growing.kubectl("delete", "deployment", "web", "--namespace", "stays")
         marked = lambda: "growth.dev/scale-down" in taints(growing, "stays")  # noqa: E731 - said once

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from growth.api import crd
 from growth.api.wellknown import GROUP_VERSION, POOL_LABEL
 from growth.installation.definitions import is_established
+from growth.keeping.marks import OF_THE_CONTROL_PLANE
 from tests.live import ROOT, LiveCluster, bring_down, bring_up, wait_until
 
 if TYPE_CHECKING:
@@ -142,6 +143,25 @@ def wait_until_bound(cluster: LiveCluster, namespace: str, *, count: int) -> Non
         return sum("nodeName" in pod["spec"] for pod in pods) == count
 
     wait_until(bound, f"{count} pods are bound")
+
+
+def wait_until_open(cluster: LiveCluster) -> None:
+    """The control plane takes a taint off some seconds after a node is Ready.
+
+    Until then, plans count on a node only while its request is there.
+    """
+    ours = ("nodes", "--selector", "growth.dev/managed-by=growth")
+
+    def held() -> list[str]:
+        taints = (taint for node in cluster.get(*ours)["items"] for taint in _taints(node))
+        return [taint["key"] for taint in taints if taint["key"] in OF_THE_CONTROL_PLANE]
+
+    wait_until(lambda: not held(), "the control plane's taints are gone")
+
+
+def _taints(node: dict[str, Any]) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = node["spec"].get("taints", [])
+    return found
 
 
 def wait_until_empty(cluster: LiveCluster, namespace: str) -> None:
